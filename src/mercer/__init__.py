@@ -1,0 +1,10 @@
+"""Mercer: kernel classification from Parzen windows.
+
+A Parzen window is a Mercer kernel, a class is a mean vector in its feature space,
+and everything in this library is a weighted sum of kernels, computed in one place:
+:mod:`mercer.sums`.  ``docs/architecture.md`` is the map of the packages.
+"""
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["__version__"]
