@@ -1,0 +1,43 @@
+"""What a kernel is: a function of the squared distance, with everything known about it.
+
+A kernel here is unnormalised (1 at distance zero) and has one width, its *bandwidth* b:
+
+==============  ============================  ===============  ==================
+name            k(x, y), r = ‖x − y‖          Mercer kernel    finite integral
+==============  ============================  ===============  ==================
+gaussian        exp(−r² / 2b²)                yes              yes
+laplace         exp(−r / b)                   yes              yes
+epanechnikov    max(0, 1 − r² / b²)           no               yes
+cauchy          1 / (1 + r² / b²)             yes              in one dimension
+==============  ============================  ===============  ==================
+
+The package is also the only place that converts between widths.  A Gaussian Parzen window
+of width h overlaps with another one as a Gaussian of width √2·h: that is the *Mercer width*.
+
+>>> from mercer.kernels import get_kernel, mercer_width
+>>> gaussian = get_kernel("gaussian")
+>>> float(gaussian.profile(4.0, bandwidth=2.0))
+0.6065306597126334
+>>> mercer_width(1.0)
+1.4142135623730951
+"""
+
+from mercer.kernels._kernels import KERNELS, Kernel, get_kernel
+from mercer.kernels._widths import (
+    cross_width,
+    gamma_from_width,
+    mercer_width,
+    parzen_bandwidth,
+    width_from_gamma,
+)
+
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "cross_width",
+    "gamma_from_width",
+    "get_kernel",
+    "mercer_width",
+    "parzen_bandwidth",
+    "width_from_gamma",
+]

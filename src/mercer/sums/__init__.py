@@ -1,0 +1,32 @@
+"""Σⱼ wⱼ k(xᵢ, yⱼ), for every i, without the n × m kernel matrix.
+
+Everything in Mercer is this sum: densities, entropies, divergences and class scores differ in
+weights, groups and what is done with the result.
+
+From a call to its answer::
+
+    kernel_sum, log_kernel_sum          what users call             _api, _validation
+        │   weights and groups become ordered segments              _arrange
+        ▼
+    Problem                             what is to be computed      _problem
+        │   the first backend that owns the array                   _dispatch
+        ├── torch tensors: tiles of torch operations                _torch
+        ├── NumPy arrays: compiled tiles                            _cpu, _columns, _loops,
+        │                                                           _simd, _exp2
+        └── (tests) the literal double loop                         _reference
+
+Ideas that the backends share stand apart from them: how distances keep their digits
+(`_geometry`), how a ladder of bandwidths needs few exponentials (`_ladder`), how partial
+results merge (`_reductions`), how many threads there are (`_threads`).
+
+>>> import numpy as np
+>>> from mercer.sums import kernel_sum
+>>> grid = np.arange(5.0).reshape(-1, 1)
+>>> kernel_sum(grid, bandwidth=[1.0, 0.5]).round(3)
+array([[1.753, 2.348, 2.484, 2.348, 1.753],
+       [1.136, 1.271, 1.271, 1.271, 1.136]])
+"""
+
+from mercer.sums._api import kernel_sum, log_kernel_sum
+
+__all__ = ["kernel_sum", "log_kernel_sum"]

@@ -1,0 +1,32 @@
+"""The few things about which array libraries disagree."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_array
+from numpy.typing import NDArray
+
+Array = Any
+
+
+def itemsize(A: Array) -> int:
+    """Bytes of one number of a float32 or float64 array."""
+    return 4 if "float32" in str(A.dtype) else 8
+
+
+def to_numpy(A: Array) -> NDArray[Any]:
+    """Return the values as a NumPy array, without their history and wherever they are."""
+    if is_torch_array(A):
+        A = A.detach().cpu()
+    return np.asarray(A)
+
+
+def like(values: Any, A: Array, dtype: Any = None) -> Array:
+    """Return values as an array of A's library, on A's device, by default of A's type."""
+    return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
+
+
+def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
+    """Return these rows of A (or entries of a vector)."""
+    xp = array_namespace(A)
+    return xp.take(A, xp.asarray(rows, device=device(A)), axis=0)

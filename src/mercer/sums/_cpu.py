@@ -1,0 +1,180 @@
+"""The backend of NumPy arrays: compiled tiles on all cores.
+
+Cost: n·m·(d + about 12) multiply-adds, half of that for a sum of X with itself.  Memory:
+packed columns and the sums of the rows at work, within scikit-learn's ``working_memory``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_numpy_array
+from numpy.typing import NDArray
+
+from mercer.sums import _loops
+from mercer.sums._arrays import Array
+from mercer.sums._columns import Columns, Slab, arrange_columns, pack_slabs
+from mercer.sums._geometry import Geometry, choose_geometry, row_slabs, working_memory
+from mercer.sums._ladder import climb
+from mercer.sums._problem import Problem
+from mercer.sums._threads import run_all, thread_count
+
+_PAIRS_WORTH_A_TASK = 10**6
+_PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
+
+
+def owns(X: Array) -> bool:
+    """Whether this backend computes sums over such arrays."""
+    return bool(is_numpy_array(X))
+
+
+def refuses(problem: Problem) -> str | None:
+    """Return why this backend can not compute the problem, or None if it can."""
+    if problem.method == "fast":
+        return "method='fast' is not available for NumPy arrays; use method='direct'"
+    return None
+
+
+def run(problem: Problem) -> NDArray[np.float64]:
+    """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs)."""
+    geometry = choose_geometry(problem)
+    out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
+    if _is_symmetric(problem):
+        _symmetric_sums(problem, geometry, out)
+    else:
+        _sums(problem, geometry, out)
+    return out
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What the compiled loops must know besides arrays, in the order in which they take it."""
+
+    scale: Any
+    centre: NDArray[Any]
+    product: bool
+    kind: int
+    root: bool
+    coefficients: NDArray[Any]
+    rungs: NDArray[np.int64]
+    own_value: Any
+
+    @classmethod
+    def of(cls, problem: Problem, geometry: Geometry) -> "_Recipe":
+        dtype = problem.X.dtype
+        finfo = np.finfo(dtype)
+        kinds = {"cauchy": _loops.CAUCHY, "epanechnikov": _loops.EPANECHNIKOV}
+        steps = climb(problem.kernel, geometry.bandwidths, float(finfo.eps))
+        centre = geometry.centre
+        return cls(
+            scale=dtype.type(geometry.scale),
+            centre=np.zeros(problem.X.shape[1], dtype) if centre is None else centre,
+            product=centre is not None,
+            kind=kinds.get(problem.kernel.name, _loops.EXPONENTIAL),
+            root=problem.kernel.bandwidth_power == 1,
+            coefficients=np.array([min(c, finfo.max / 2**10) for c, _ in steps], dtype),
+            rungs=np.array([rungs for _, rungs in steps]),
+            own_value=dtype.type(np.inf if problem.exclude_self else 0),
+        )
+
+    def arguments(self) -> tuple[Any, ...]:
+        return tuple(vars(self).values())
+
+
+def _sums(problem: Problem, geometry: Geometry, out: NDArray[np.float64]) -> None:
+    columns = arrange_columns(problem)
+    relative = problem.log and problem.kernel.is_exponential
+    n_rungs, n_rows, n_outputs = out.shape
+    bytes_per_row = 8 * n_outputs * (n_rungs + 1) + problem.X[:1].nbytes
+    for start, stop in row_slabs(n_rows, bytes_per_row, working_memory() // 4):
+        nearest, totals = _absorb_rows(problem, geometry, columns, start, stop, relative)
+        for rung, bandwidth in enumerate(geometry.bandwidths):
+            sums = totals[:, :, rung]
+            if problem.log:
+                with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
+                    sums = np.log(sums)
+            if relative:
+                sums -= problem.kernel.coefficient(bandwidth) * nearest
+            out[rung, start:stop] = sums
+
+
+def _absorb_rows(
+    problem: Problem, geometry: Geometry, columns: Columns, start: int, stop: int, relative: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (rows, segments) nearest distances and (rows, outputs, rungs) sums of some rows."""
+    X = _plain(problem.X[start:stop])
+    recipe = _Recipe.of(problem, geometry).arguments()
+    nearest = np.full((stop - start, len(problem.bounds) - 1), np.inf)
+    totals = np.zeros((stop - start, problem.n_outputs, len(problem.bandwidths)))
+
+    def absorb(slab: Slab, own: NDArray[np.int64], first: int, last: int) -> None:
+        _loops.absorb(
+            X, first, last, slab.panels, slab.weights, slab.bounds, own,
+            *recipe, relative, nearest, totals,
+        )  # fmt: skip
+
+    for slab in pack_slabs(columns, problem.Y, geometry, working_memory() // 4):
+        own = columns.own[start:stop] - slab.start
+        run_all(partial(absorb, slab, own), _row_tasks(stop - start, slab.weights.shape[1]))
+    return nearest, totals
+
+
+def _row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
+    """Cut the rows into tasks: enough for all threads, none too small or too long."""
+    shared = -(-n_rows // (4 * thread_count()))
+    least, most = (pairs // max(1, n_columns) for pairs in (_PAIRS_WORTH_A_TASK, _PAIRS_PER_TASK))
+    step = max(64, least, min(shared, most))
+    return row_slabs(n_rows, 1, step)
+
+
+def _is_symmetric(problem: Problem) -> bool:
+    """Whether each pair can serve both its rows: one plain sum over X itself, in its own order.
+
+    A logarithm can be taken afterwards if the row's own term keeps its sum from underflowing.
+    """
+    return (
+        problem.self_sum
+        and problem.order is None
+        and problem.n_outputs == 1
+        and problem.X.shape[0] >= 2 * _loops.BLOCK
+        and not (problem.log and problem.exclude_self)
+        and 2 * problem.X.nbytes <= working_memory() // 4
+    )
+
+
+def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float64]) -> None:
+    """Sum each pair of blocks once, in rounds in which no two tasks share a block.
+
+    In round p block I meets block J = p − I (modulo their number): every pair meets once, tasks of
+    a round write to different rows, and the order of additions does not depend on threads.
+    """
+    n = problem.X.shape[0]
+    X = _plain(problem.X)
+    recipe = _Recipe.of(problem, geometry).arguments()
+    columns = arrange_columns(problem)
+    (slab,) = pack_slabs(columns, X, geometry, working_memory())
+    totals = np.zeros((n, out.shape[0]))
+
+    def absorb(i: int, j: int) -> None:
+        i_start, j_start = i * _loops.BLOCK, j * _loops.BLOCK
+        i_stop = min(i_start + _loops.BLOCK, n)
+        j_stop = min(j_start + _loops.BLOCK, columns.order.size)
+        _loops.absorb_block(
+            X, i_start, i_stop, j_start, j_stop, slab.panels, slab.weights[0], columns.own,
+            *recipe, totals,
+        )  # fmt: skip
+
+    n_blocks = -(-n // _loops.BLOCK)
+    for p in range(n_blocks):
+        pairs = ((i, (p - i) % n_blocks) for i in range(n_blocks))
+        run_all(absorb, [(i, j) for i, j in pairs if i <= j])
+    out[:, :, 0] = totals.T
+    if problem.log:
+        np.log(out, out=out)
+
+
+def _plain(X: NDArray[Any]) -> NDArray[Any]:
+    """Return X as the loops are compiled for: in rows, writeable; a copy only if it is not."""
+    return np.require(X, requirements=["C", "A", "W"])

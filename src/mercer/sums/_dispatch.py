@@ -1,0 +1,32 @@
+"""Which backend computes a problem: the first that owns the array and does not refuse.
+
+A backend is a module with three functions: ``owns(X)``, ``refuses(problem)``, which gives a
+reason that a user can read or None, and ``run(problem)``.  They are imported when
+a sum needs them, so that ``import mercer`` stays light.
+"""
+
+from importlib import import_module
+
+from mercer.sums._arrays import Array
+from mercer.sums._problem import Problem
+
+# In the order of preference.  Owning needs no import of the array library itself.
+_BACKENDS = ("mercer.sums._torch", "mercer.sums._cpu")
+
+
+def compute(problem: Problem) -> Array:
+    """Return the sums as (bandwidths, rows of X, outputs), in float64."""
+    reasons = []
+    for name in _BACKENDS:
+        backend = import_module(name)
+        if not backend.owns(problem.X):
+            continue
+        reason = backend.refuses(problem)
+        if reason is None:
+            return backend.run(problem)
+        reasons.append(reason)
+    raise ValueError(
+        "; ".join(reasons) + "."
+        if reasons
+        else f"no backend computes sums over {type(problem.X).__name__}."
+    )

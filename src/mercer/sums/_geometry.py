@@ -1,0 +1,106 @@
+"""How distances are computed so that neither scale, offset nor spread costs accuracy.
+
+Coordinates are multiplied by a power of two (exact) that brings the widest bandwidth near 1.
+Squared distances then come from one of two formulas:
+
+* differences, Σ (x − y)²: accurate whatever the data; free at small d;
+* products, ‖x‖² + ‖y‖² − 2x·y about a centre: up to half again as fast at large d, but with an
+  absolute error of some eps·r², where r is the radius of the data about the centre.
+
+Products are taken at d > 4 while that error stays within what the sums promise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import frexp, inf
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from sklearn import get_config
+
+from mercer.sums._arrays import Array, itemsize
+from mercer.sums._problem import Problem
+
+DIFFERENCES_UP_TO = 4  # features
+# Largest exponent at the radius, r²/2b², at which products are accurate enough: (sums, logs).
+_PRODUCTS_UP_TO = {4: (2.0**8, 2.0**5), 8: (2.0**16, 2.0**9)}
+# Coordinates stay below 2**this, so that their squares and the sums of these are finite.
+_LARGEST_EXPONENT = {4: 50, 8: 480}
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Scaled coordinates: x·scale − centre.
+
+    Parameters
+    ----------
+    scale : float
+        A power of two.
+    centre : array of shape (d,) or None
+        Where products are centred; None asks for differences.
+    bandwidths : tuple of float
+        The problem's, scaled.
+    """
+
+    scale: float
+    centre: Array | None
+    bandwidths: tuple[float, ...]
+
+
+def working_memory() -> int:
+    """Bytes that temporaries may take: scikit-learn's setting of that name."""
+    return int(get_config()["working_memory"] * 2**20)
+
+
+def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[int, int]]:
+    """Cut n_rows into as few ranges as fit the budget."""
+    step = max(1, budget // max(1, bytes_per_row))
+    for start in range(0, n_rows, step):
+        yield start, min(start + step, n_rows)
+
+
+def extent(*arrays: Array) -> float:
+    """Return the largest absolute coordinate."""
+    return max(max(float(A.max()), -float(A.min())) for A in arrays)
+
+
+def choose_geometry(problem: Problem) -> Geometry:
+    """Choose scale and formula from the data's extent; a pass or two over X and Y."""
+    xp = array_namespace(problem.X)
+    arrays = [problem.X] if problem.self_sum else [problem.X, problem.Y]
+    low = xp.min(xp.stack([xp.min(A, axis=0) for A in arrays]), axis=0)
+    high = xp.max(xp.stack([xp.max(A, axis=0) for A in arrays]), axis=0)
+    scale = _scale(problem, extent(low, high))
+    bandwidths = tuple(max(b * scale, 1e-150) for b in problem.bandwidths)
+    centre = scale * low / 2 + scale * high / 2
+
+    if problem.X.shape[1] <= DIFFERENCES_UP_TO or not problem.kernel.is_smooth:
+        return Geometry(scale, None, bandwidths)
+    if problem.precision == "high":
+        limit = _PRODUCTS_UP_TO[itemsize(problem.X)][problem.log]
+        largest = limit / problem.kernel.coefficient(bandwidths[-1])
+        box = float(xp.sum((scale * high / 2 - scale * low / 2) ** 2))
+        if box > largest and max(_radius(A, scale, centre) for A in arrays) > largest:
+            return Geometry(scale, None, bandwidths)
+    return Geometry(scale, centre, bandwidths)
+
+
+def _scale(problem: Problem, extent: float) -> float:
+    """Return the power of two that takes the widest bandwidth near 1 and keeps squares finite."""
+    exponent = frexp(problem.bandwidths[0])[1]
+    if extent > 0:
+        exponent = max(exponent, frexp(extent)[1] - _LARGEST_EXPONENT[itemsize(problem.X)])
+    most = 120 if itemsize(problem.X) == 4 else 1000
+    return float(2.0 ** -min(max(exponent, -most), most))
+
+
+def _radius(A: Array, scale: float, centre: Array) -> float:
+    """Largest squared distance to the centre."""
+    xp: Any = array_namespace(A)
+    largest = 0.0
+    bytes_per_row = 4 * A.shape[1] * itemsize(A)
+    for start, stop in row_slabs(A.shape[0], bytes_per_row, min(working_memory(), 2**26)):
+        norms = xp.sum((A[start:stop, :] * scale - centre) ** 2, axis=1)
+        largest = max(largest, float(xp.max(norms)))
+    return largest if np.isfinite(largest) else inf

@@ -1,0 +1,334 @@
+"""The compiled loops of the CPU backend: pack, measure distances, absorb into sums.
+
+Rows of X go in blocks of ROWS, columns (rows of Y) in chunks that fit the cache; a tile of squared
+distances stays in the first-level cache while its kernel values are added up, so nothing of
+size n × m exists.  The order of additions depends on the shape of the data alone: neither on
+threads nor on what ran before.
+
+Names used throughout: `u` is a run of a tile's row (squared distances, or distances for
+kernels of r); `c` the kernel's coefficient, for an exponential kernel in base 2, so that
+k = 2**(−c·u); a *rung* is one bandwidth; `own[i]` is the column at which row i meets itself.
+"""
+
+import numpy as np
+
+from mercer.sums._compile import compiled
+from mercer.sums._exp2 import exp2
+from mercer.sums._simd import PANEL_BYTES, ROWS, lesser, panel_dots, panel_squares
+
+EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
+BLOCK = 512  # rows and columns of a block of a symmetric sum
+
+_FEATURES_AT_ONCE = 256  # a longer run of additions would lose digits in float32
+_TILE_BYTES = 1 << 14  # half of a first-level cache
+_CHUNK_BYTES = 1 << 18  # packed columns that stay in the second-level cache ...
+_GROUP_BYTES = 1 << 17  # ... while packed rows pass over them
+_GROUP_ROWS = 64
+
+_exact = compiled("contract")
+_reordering = compiled("contract", "reassoc", "nsz")
+
+
+@_exact
+def pack_columns(Y, is_row, scale, centre, product, panels):
+    """Write the rows of Y as panels of (features, panel width).
+
+    In product form two more features carry the norms: (−2x, 1, ‖x‖²)·(y, ‖y‖², 1) = ‖x − y‖².
+    What is no row is put infinitely far away.
+    """
+    d = Y.shape[1]
+    width = PANEL_BYTES // Y.itemsize
+    k = d + 2 if product else d
+    for j in range(is_row.size):
+        at = (j // width) * width * k + j % width
+        if not is_row[j]:
+            for f in range(k):
+                panels[at + f * width] = 0 if product and f != d else np.inf
+            continue
+        norm = 0.0
+        for f in range(d):
+            y = Y[j, f] * scale - centre[f]
+            panels[at + f * width] = y
+            norm += float(y) * float(y)
+        if product:
+            panels[at + d * width] = norm
+            panels[at + (d + 1) * width] = 1
+
+
+@_exact
+def _pack_rows(X, start, stop, scale, centre, product, out):
+    """Write rows start…stop of X as blocks of (features, ROWS); the last one fills its block."""
+    d = X.shape[1]
+    k = d + 2 if product else d
+    for i in range(out.size // k):
+        row = min(start + i, stop - 1)
+        at = (i // ROWS) * ROWS * k + i % ROWS
+        norm = 0.0
+        for f in range(d):
+            x = X[row, f] * scale - centre[f]
+            out[at + f * ROWS] = -2 * x if product else x
+            norm += float(x) * float(x)
+        if product:
+            out[at + d * ROWS] = 1
+            out[at + (d + 1) * ROWS] = norm
+
+
+@_exact
+def _sizes(k, itemsize):
+    """Columns in a chunk and rows in a group, for k packed features."""
+    width = PANEL_BYTES // itemsize
+    columns = min(_TILE_BYTES // (ROWS * itemsize), _CHUNK_BYTES // (k * itemsize))
+    rows = min(_GROUP_ROWS, _GROUP_BYTES // (k * itemsize))
+    return max(width, columns // width * width), max(ROWS, rows // ROWS * ROWS)
+
+
+@_exact
+def _fill_tile(
+    rows, rows_at, panels, k, first, last, product, root, own, i, n_rows, own_value, tile, ld
+):
+    """Fill the tile with (squared) distances of ROWS packed rows to columns first…last."""
+    width = PANEL_BYTES // tile.itemsize
+    for column in range(first, last, width):
+        for f in range(0, k, _FEATURES_AT_ONCE):
+            count = min(_FEATURES_AT_ONCE, k - f)
+            x_at = rows_at + f * ROWS
+            y_at = column * k + f * width
+            if product:
+                panel_dots(rows, x_at, panels, y_at, count, tile, column - first, ld, f > 0)
+            else:
+                panel_squares(rows, x_at, panels, y_at, count, tile, column - first, ld, f > 0)
+    for r in range(n_rows):
+        if first <= own[i + r] < last:
+            tile[r * ld + own[i + r] - first] = own_value
+    if root:
+        for j in range(tile.size):
+            tile[j] = np.sqrt(tile[j])
+
+
+@_reordering
+def _sum(kind, u, w, c, shift):
+    """Σⱼ wⱼ k(uⱼ); of an exponential kernel Σⱼ wⱼ 2**(shift − c·uⱼ)."""
+    zero = u.dtype.type(0)
+    total = zero
+    if kind == EXPONENTIAL:
+        for j in range(u.size):
+            total += w[j] * exp2(shift - c * u[j])
+    elif kind == CAUCHY:
+        for j in range(u.size):
+            total += w[j] / (1 + c * u[j])
+    else:
+        for j in range(u.size):
+            v = 1 - c * u[j]
+            total += w[j] * (v if v > 0 else zero)
+    return total
+
+
+@_reordering
+def _sum_powers(u, w, c, shift):
+    """Return the sums of an exponential kernel, its square, fourth and eighth power."""
+    s1 = s2 = s4 = s8 = u.dtype.type(0)
+    for j in range(u.size):
+        e = exp2(shift - c * u[j])
+        s1 += w[j] * e
+        e *= e
+        s2 += w[j] * e
+        e *= e
+        s4 += w[j] * e
+        e *= e
+        s8 += w[j] * e
+    return s1, s2, s4, s8
+
+
+@_exact
+def _values(kind, u, c, shift, power, k):
+    """Write kernel values to k, or square what is there for the next power."""
+    if power:
+        for j in range(u.size):
+            k[j] *= k[j]
+    elif kind == EXPONENTIAL:
+        for j in range(u.size):
+            k[j] = exp2(shift - c * u[j])
+    elif kind == CAUCHY:
+        for j in range(u.size):
+            k[j] = 1 / (1 + c * u[j])
+    else:
+        for j in range(u.size):
+            v = 1 - c * u[j]
+            k[j] = v if v > 0 else 0
+
+
+@_reordering
+def _dot(a, b):
+    total = a.dtype.type(0)
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
+
+
+@_exact
+def _least(u):
+    least = u.dtype.type(np.inf)
+    for j in range(u.size):
+        least = lesser(u[j], least)
+    return least
+
+
+@_exact
+def _approach(u, coefficients, rungs, nearest, totals):
+    """Take the run's least distance as common factor if it is less than the least so far.
+
+    Sums of an exponential kernel are kept relative to their largest term, 2**(−c·nearest).
+    """
+    least = float(_least(u))
+    if least >= nearest:
+        return nearest
+    rung = 0
+    for g in range(coefficients.size):
+        c = float(coefficients[g])
+        for _ in range(rungs[g]):
+            factor = exp2(c * (least - nearest))
+            for s in range(totals.shape[0]):
+                totals[s, rung] *= factor
+            c *= 2
+            rung += 1
+    return least
+
+
+@_exact
+def _absorb_segment(kind, u, w, coefficients, rungs, base, totals):
+    """Add one run of distances to the sums of its segment, for every rung."""
+    rung = 0
+    for g in range(coefficients.size):
+        c = coefficients[g]
+        shift = u.dtype.type(c * base)
+        if rungs[g] == 1:
+            totals[rung] += _sum(kind, u, w, c, shift)
+        else:
+            sums = _sum_powers(u, w, c, shift)
+            for r in range(rungs[g]):
+                totals[rung + r] += sums[r]
+        rung += rungs[g]
+
+
+@_exact
+def _absorb_columns(kind, u, W, first, coefficients, rungs, base, k, totals):
+    """Add one run of distances to the sums of every column of weights, for every rung."""
+    rung = 0
+    for g in range(coefficients.size):
+        shift = u.dtype.type(coefficients[g] * base)
+        for r in range(rungs[g]):
+            _values(kind, u, coefficients[g], shift, r, k)
+            for s in range(W.shape[0]):
+                totals[s, rung + r] += _dot(k, W[s, first : first + k.size])
+        rung += rungs[g]
+
+
+@_exact
+def absorb(
+    X, start, stop, panels, W, bounds, own,
+    scale, centre, product, kind, root, coefficients, rungs, own_value,
+    relative, nearest, totals,
+):  # fmt: skip
+    """Take rows start…stop of X through all packed columns.
+
+    X : (n, d); W : (c, columns), with c = 1 where there are segments; bounds : (segments + 1,);
+    nearest : (n, segments); totals : (n, segments or c, rungs).  With `relative`, sums are kept
+    relative to their largest term.
+    """
+    k = X.shape[1] + 2 if product else X.shape[1]
+    chunk, group = _sizes(k, X.itemsize)
+    columns = W.shape[1]
+    tile = np.empty(ROWS * chunk, X.dtype)
+    values = np.empty(chunk, X.dtype)
+    rows = np.empty(group * k, X.dtype)
+    for top in range(start, stop, group):
+        bottom = min(top + group, stop)
+        _pack_rows(X, top, bottom, scale, centre, product, rows)
+        segment = 0
+        for first in range(0, columns, chunk):
+            last = min(first + chunk, columns)
+            while bounds[segment + 1] <= first:
+                segment += 1
+            for i in range(top, bottom, ROWS):
+                n_rows = min(ROWS, bottom - i)
+                _fill_tile(
+                    rows, (i - top) * k, panels, k, first, last, product, root,
+                    own, i, n_rows, own_value, tile, chunk,
+                )  # fmt: skip
+                for r in range(n_rows):
+                    s = segment
+                    lo = first
+                    while lo < last:
+                        hi = min(last, bounds[s + 1])
+                        u = tile[r * chunk + lo - first : r * chunk + hi - first]
+                        sums = totals[i + r] if W.shape[0] > 1 else totals[i + r, s : s + 1]
+                        base = 0.0
+                        if relative and u.size:
+                            base = _approach(u, coefficients, rungs, nearest[i + r, s], sums)
+                            nearest[i + r, s] = base
+                        if base < np.inf:
+                            if W.shape[0] > 1:
+                                k_run = values[: u.size]
+                                _absorb_columns(
+                                    kind, u, W, lo, coefficients, rungs, base, k_run, sums
+                                )
+                            else:
+                                _absorb_segment(
+                                    kind, u, W[0, lo:hi], coefficients, rungs, base, sums[0]
+                                )
+                        lo = hi
+                        s += 1
+
+
+@_exact
+def absorb_block(
+    X, i_start, i_stop, j_start, j_stop, panels, w, own,
+    scale, centre, product, kind, root, coefficients, rungs, own_value,
+    totals,
+):  # fmt: skip
+    """Take a block of pairs of a sum of X with itself into the totals of its rows and columns.
+
+    The columns are X in its own order; w : (columns,); totals : (n, rungs).  Each kernel value
+    serves twice, unless the block lies on the diagonal.
+    """
+    k = X.shape[1] + 2 if product else X.shape[1]
+    chunk, group = _sizes(k, X.itemsize)
+    tile = np.empty(ROWS * chunk, X.dtype)
+    values = np.empty(chunk, X.dtype)
+    rows = np.empty(group * k, X.dtype)
+    n_rungs = totals.shape[1]
+    column_sums = np.zeros((n_rungs, chunk), X.dtype)
+    mirrored = i_start != j_start
+    for top in range(i_start, i_stop, group):
+        bottom = min(top + group, i_stop)
+        _pack_rows(X, top, bottom, scale, centre, product, rows)
+        for first in range(j_start, j_stop, chunk):
+            last = min(first + chunk, j_stop)
+            for i in range(top, bottom, ROWS):
+                n_rows = min(ROWS, bottom - i)
+                _fill_tile(
+                    rows, (i - top) * k, panels, k, first, last, product, root,
+                    own, i, n_rows, own_value, tile, chunk,
+                )  # fmt: skip
+                for r in range(n_rows):
+                    u = tile[r * chunk : r * chunk + last - first]
+                    k_run = values[: u.size]
+                    rung = 0
+                    for g in range(coefficients.size):
+                        for power in range(rungs[g]):
+                            _values(kind, u, coefficients[g], u.dtype.type(0), power, k_run)
+                            totals[i + r, rung] += _dot(k_run, w[first:last])
+                            if mirrored:
+                                _add_scaled(column_sums[rung], w[i + r], k_run)
+                            rung += 1
+            if mirrored:
+                for rung in range(n_rungs):
+                    for j in range(first, min(last, X.shape[0])):
+                        totals[j, rung] += column_sums[rung, j - first]
+                    column_sums[rung, :] = 0
+
+
+@_exact
+def _add_scaled(total, weight, values):
+    for j in range(values.size):
+        total[j] += weight * values[j]

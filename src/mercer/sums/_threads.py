@@ -1,0 +1,82 @@
+"""How many threads a sum uses, and the one pool in which they run.
+
+Threads are Python threads around compiled code that holds no lock.  All sums of a process
+share one pool, so that sums started from many threads at once still use no more cores than
+one sum alone.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from joblib.parallel import get_active_backend
+
+from mercer._sklearn import effective_n_threads
+
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
+
+
+def thread_count() -> int:
+    """Return how many threads a sum that starts here and now may use.
+
+    The number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
+    already use the other cores (joblib's processes set scikit-learn's number themselves).
+    """
+    backend, _ = get_active_backend()
+    is_joblib_thread = (
+        getattr(backend, "nesting_level", 0)
+        and threading.current_thread() is not threading.main_thread()
+    )
+    return 1 if is_joblib_thread else effective_n_threads()
+
+
+def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> None:
+    """Call ``task(*a)`` for every a, on as many threads as `thread_count` allows.
+
+    The tasks must not depend on each other.  After an exception (Ctrl-C is one) no further
+    task is started.
+    """
+    todo = list(arguments)
+    threads = min(thread_count(), len(todo))
+    if threads <= 1:
+        for a in todo:
+            task(*a)
+        return
+    todo.reverse()
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                a = todo.pop()  # atomic
+            except IndexError:
+                return
+            task(*a)
+
+    futures = [_shared_pool(threads).submit(work) for _ in range(threads)]
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+    finally:
+        stop.set()
+    for future in futures:
+        future.result()
+
+
+def _shared_pool(threads: int) -> ThreadPoolExecutor:
+    global _pool
+    with _pool_lock:
+        if _pool is None or _pool._max_workers < threads:
+            _pool = ThreadPoolExecutor(threads, thread_name_prefix="mercer")
+        return _pool
+
+
+def _forget_pool() -> None:
+    """Start afresh in a forked child, which has none of its parent's threads."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

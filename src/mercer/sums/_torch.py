@@ -1,0 +1,228 @@
+"""The backend of torch tensors: tiles of torch operations, on the CPU or a CUDA device.
+
+Differentiable with respect to X, Y and weights, once: the backward pass computes each tile
+anew, so that neither pass keeps anything of size n × m.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+
+from mercer.sums._arrays import Array, itemsize
+from mercer.sums._geometry import Geometry, choose_geometry, row_slabs, working_memory
+from mercer.sums._problem import Problem
+from mercer.sums._reductions import law
+
+_TILE = {"cpu": 2**18, "cuda": 2**26}  # numbers in a tile that keep such a device busy
+_TEMPORARIES = 8  # arrays of the size of a tile that the backward pass holds at once
+_COLUMNS = 2**13  # a float32 sum over more would lose digits
+
+
+def owns(X: Array) -> bool:
+    """Whether this backend computes sums over such arrays."""
+    return bool(is_torch_array(X))
+
+
+def refuses(problem: Problem) -> str | None:
+    """Return why this backend can not compute the problem, or None if it can."""
+    if problem.method == "fast":
+        return "method='fast' is not available for torch tensors; use method='direct'"
+    return None
+
+
+def run(problem: Problem) -> Array:
+    """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
+    import torch
+
+    with torch.no_grad():
+        tiling = _Tiling.of(problem, choose_geometry(problem))
+    weights = problem.weights
+    if weights is None:
+        weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
+    return _differentiable_sum().apply(problem.X, problem.Y, weights, tiling)
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """Rows of X, columns of the order of summation, and where their sums go."""
+
+    rows: slice
+    columns: slice
+    outputs: slice
+
+
+@dataclass(frozen=True)
+class _Tiling:
+    """A problem cut into tiles, each with its distances."""
+
+    problem: Problem
+    geometry: Geometry
+    order: Array | None
+
+    @classmethod
+    def of(cls, problem: Problem, geometry: Geometry) -> "_Tiling":
+        import torch
+
+        order = problem.order
+        if order is not None:
+            order = torch.as_tensor(order, device=problem.X.device)
+        return cls(problem, geometry, order)
+
+    def tiles(self) -> Iterator[_Tile]:
+        """All pairs, in tiles that lie in one segment each."""
+        X, bounds = self.problem.X, self.problem.bounds
+        budget = working_memory() // (_TEMPORARIES * itemsize(X))
+        area = max(1, min(budget, _TILE.get(X.device.type, _TILE["cuda"])))
+        width = min(_COLUMNS, max(1, int(area**0.5) * 2), max(1, self.problem.n_columns))
+        for start, stop in row_slabs(X.shape[0], width, area):
+            for s, (low, high) in enumerate(pairwise(bounds)):
+                outputs = slice(None) if self.problem.weights_are_columns else slice(s, s + 1)
+                for first, last in row_slabs(high - low, 1, width):
+                    yield _Tile(slice(start, stop), slice(low + first, low + last), outputs)
+
+    def distances(self, x: Array, y: Array, tile: _Tile) -> Array:
+        """Squared distances of rows to columns, in the geometry's scale."""
+        import torch
+
+        scale, centre = self.geometry.scale, self.geometry.centre
+        x, y = x * scale, y * scale
+        if centre is not None:
+            x, y = x - centre, y - centre
+            norms = (x * x).sum(1)[:, None] + (y * y).sum(1)[None, :]
+            with _matmul_precision(self.problem.precision):
+                d2 = norms - 2 * (x @ y.T)
+        else:
+            d2 = torch.zeros((), dtype=x.dtype, device=x.device)
+            for f in range(x.shape[1]):
+                d2 = d2 + (x[:, f, None] - y[None, :, f]) ** 2
+        if self.problem.self_sum:
+            own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
+            is_own = own[:, None] == self._column_rows(tile)[None, :]
+            d2 = torch.where(is_own, np.inf if self.problem.exclude_self else 0.0, d2)
+        return d2
+
+    def columns_of(self, Y: Array, tile: _Tile) -> Array:
+        """Return the rows of Y that are the columns of the tile."""
+        return Y[tile.columns] if self.order is None else Y[self.order[tile.columns]]
+
+    def _column_rows(self, tile: _Tile) -> Array:
+        import torch
+
+        if self.order is not None:
+            return self.order[tile.columns]
+        device = self.problem.X.device
+        return torch.arange(tile.columns.start, tile.columns.stop, device=device)
+
+
+def _forward(X: Array, Y: Array, weights: Array, tiling: _Tiling) -> Array:
+    import torch
+
+    problem, reduction = tiling.problem, law(tiling.problem.log)
+    shape = (len(problem.bandwidths), X.shape[0], problem.n_outputs)
+    out = torch.full(shape, reduction.identity, dtype=torch.float64, device=X.device)
+    for tile in tiling.tiles():
+        d2 = tiling.distances(X[tile.rows], tiling.columns_of(Y, tile), tile)
+        w = _as_columns(weights[tile.columns])
+        for b, bandwidth in enumerate(tiling.geometry.bandwidths):
+            partial = reduction.reduce(problem.kernel, d2, bandwidth, w).to(torch.float64)
+            so_far = out[b, tile.rows, tile.outputs]
+            out[b, tile.rows, tile.outputs] = reduction.merge(so_far, partial)
+    return out
+
+
+def _backward(
+    X: Array, Y: Array, weights: Array, out: Array, grad: Array, tiling: _Tiling
+) -> tuple[Array, Array, Array]:
+    """Return gradients by automatic differentiation of one tile at a time.
+
+    The derivative of log Σ is that of Σ with terms divided by the sum, which is known.
+    """
+    import torch
+
+    problem = tiling.problem
+    gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
+    empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
+    for tile in tiling.tiles():
+        with torch.enable_grad():
+            x = X[tile.rows].detach().requires_grad_()
+            y = tiling.columns_of(Y, tile).detach().requires_grad_()
+            w = weights[tile.columns].detach().requires_grad_()
+            d2 = tiling.distances(x, y, tile)
+            objective = torch.zeros((), dtype=torch.float64, device=X.device)
+            for b, bandwidth in enumerate(tiling.geometry.bandwidths):
+                at = (b, tile.rows, tile.outputs)
+                g = torch.where(empty[at], 0.0, grad[at])
+                if problem.log:
+                    # Relative to the row's largest sum; columns of weights share the terms.
+                    logs = torch.where(empty[at], 0.0, out[at])
+                    top = logs.max(1, keepdim=True).values
+                    g = g * torch.exp(top - logs)
+                    terms = torch.exp(problem.kernel.log_profile(d2, bandwidth) - top.to(d2.dtype))
+                else:
+                    terms = problem.kernel.profile(d2, bandwidth)
+                objective = objective + ((terms @ _as_columns(w)) * g).sum()
+        parts = torch.autograd.grad(objective, (x, y, w))
+        gradients[0][tile.rows] += parts[0]
+        if tiling.order is None:
+            gradients[1][tile.columns] += parts[1]
+        else:
+            gradients[1].index_add_(0, tiling.order[tile.columns], parts[1])
+        gradients[2][tile.columns] += parts[2]
+    return gradients
+
+
+@cache
+def _differentiable_sum() -> Any:
+    """Return the sum as a torch function; torch is imported when the first tensor comes."""
+    import torch
+    from torch.autograd.function import once_differentiable
+
+    class KernelSum(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, X: Array, Y: Array, weights: Array, tiling: _Tiling) -> Array:
+            out = _forward(X, Y, weights, tiling)
+            ctx.save_for_backward(X, Y, weights, out)
+            ctx.tiling = tiling
+            return out
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx: Any, grad: Array) -> tuple[Array | None, ...]:
+            X, Y, weights, out = ctx.saved_tensors
+            return (*_backward(X, Y, weights, out, grad, ctx.tiling), None)
+
+    return KernelSum
+
+
+def _as_columns(weights: Array) -> Array:
+    return weights if weights.ndim == 2 else weights[:, None]
+
+
+@contextmanager
+def _matmul_precision(precision: str) -> Iterator[None]:
+    """Compute float32 products in full, whatever the program chose, or in TF32 if asked to."""
+    from torch import backends, get_float32_matmul_precision, set_float32_matmul_precision
+
+    if hasattr(backends.cuda.matmul, "fp32_precision"):  # torch ≥ 2.9
+        switches = (backends.cuda.matmul, backends.mkldnn.matmul)
+        before = [switch.fp32_precision for switch in switches]
+        try:
+            for switch in switches:
+                switch.fp32_precision = "ieee" if precision == "high" else "tf32"
+            yield
+        finally:
+            for switch, value in zip(switches, before, strict=True):
+                switch.fp32_precision = value
+    else:
+        setting = get_float32_matmul_precision()
+        try:
+            set_float32_matmul_precision("highest" if precision == "high" else "high")
+            yield
+        finally:
+            set_float32_matmul_precision(setting)
