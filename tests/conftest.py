@@ -1,0 +1,45 @@
+"""What tests need from outside: a marked test is skipped, with a reason, where that is missing."""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("mercer", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("mercer")
+
+
+def _missing_data() -> str | None:
+    return None if os.environ.get("MERCER_DATA") else "MERCER_DATA names no folder of data sets"
+
+
+def _missing_gpu() -> str | None:
+    if importlib.util.find_spec("torch") is None:
+        return "torch is not installed"
+    import torch
+
+    return None if torch.cuda.is_available() else "no CUDA device"
+
+
+def _missing_browser() -> str | None:
+    found = any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return None if found else "no Chromium on the path"
+
+
+_NEEDS = {"data": _missing_data, "gpu": _missing_gpu, "browser": _missing_browser}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for marker, missing in _NEEDS.items():
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        if marked and (reason := missing()):
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def torch():
+    """The torch module, in tests that need it."""
+    return pytest.importorskip("torch", reason="torch is not installed")

@@ -1,0 +1,32 @@
+"""`__all__` of every package says what is public: no more and no less."""
+
+import importlib
+import pkgutil
+import types
+
+import mercer
+import pytest
+
+PACKAGES = ["mercer", *(f"mercer.{m.name}" for m in pkgutil.iter_modules(mercer.__path__) if m.ispkg)]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_all_is_what_is_defined(name):
+    package = importlib.import_module(name)
+    defined = {
+        key
+        for key, value in vars(package).items()
+        if not key.startswith("_") and not isinstance(value, types.ModuleType)
+    }
+    assert set(package.__all__) - {"__version__"} == defined
+    assert list(package.__all__) == sorted(package.__all__), "__all__ is sorted"
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_public_names_are_documented(name):
+    package = importlib.import_module(name)
+    assert package.__doc__
+    for public in package.__all__:
+        value = getattr(package, public)
+        if callable(value):
+            assert value.__doc__, f"{name}.{public} has no docstring"
