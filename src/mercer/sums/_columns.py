@@ -67,8 +67,9 @@ class Slab:
     """A packed range of columns, counted from `start`."""
 
     start: int
+    n_columns: int
     panels: NDArray[Any]
-    weights: NDArray[Any]
+    weights: NDArray[Any]  # (1 or c, n_columns), flat
     bounds: NDArray[np.int64]
 
 
@@ -79,7 +80,7 @@ def pack_slabs(
     width = PANEL_BYTES // Y.itemsize
     product = geometry.centre is not None
     centre = np.zeros(Y.shape[1], Y.dtype) if geometry.centre is None else geometry.centre
-    k = Y.shape[1] + 2 * product
+    k = Y.shape[1] + product
     bytes_per_panel = (Y.shape[1] + k) * width * Y.itemsize  # gathered and packed
     for first, last in row_slabs(columns.order.size // width, bytes_per_panel, budget):
         start, stop = first * width, last * width
@@ -88,4 +89,5 @@ def pack_slabs(
         rows = np.ascontiguousarray(Y[np.maximum(order, 0)])
         pack_columns(rows, order >= 0, Y.dtype.type(geometry.scale), centre, product, panels)
         bounds = np.clip(columns.bounds - start, 0, order.size)
-        yield Slab(start, panels, columns.weights[:, start:stop], bounds)
+        weights = np.ascontiguousarray(columns.weights[:, start:stop]).reshape(-1)
+        yield Slab(start, order.size, panels, weights, bounds)

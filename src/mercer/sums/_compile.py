@@ -1,18 +1,29 @@
-"""How the CPU backend's functions are compiled: without Python's lock, and cached on disk."""
+"""How the CPU backend's functions are compiled: without Python's lock, and cached on disk.
+
+Numba keeps machine code in files beside the source, or in the user's cache folder, and compares
+them with the file of the function itself.  Code from our other files, inlined, would go
+unnoticed, and mixing two versions of it corrupts memory.  So the name under which a function
+is cached carries a digest of all files that compiled code comes from.
+"""
+
+from hashlib import sha256
+from pathlib import Path
 
 from numba import njit
+
+SOURCES = ("_compile.py", "_exp2.py", "_loops.py", "_simd.py")
+_FOLDER = Path(__file__).parent
+_DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
 
 
 def compiled(*freedoms):
     """Compile a function by Numba, granting LLVM these freedoms with floating-point numbers.
 
-    The machine code is cached beside the source, or in the user's cache folder; where neither
-    can be written it is compiled anew in each process.  Numba compares the cache with
-    the function's own file only: after editing a file from which compiled functions of another
-    file are called, touch that other file.
+    Where no cache can be written, the function is compiled anew in each process.
     """
 
     def decorate(function):
+        function.__qualname__ += f"_{_DIGEST}"
         options = {"nogil": True, "fastmath": set(freedoms)}
         try:
             return njit(cache=True, **options)(function)

@@ -111,13 +111,13 @@ def _absorb_rows(
 
     def absorb(slab: Slab, own: NDArray[np.int64], first: int, last: int) -> None:
         _loops.absorb(
-            X, first, last, slab.panels, slab.weights, slab.bounds, own,
-            *recipe, relative, nearest, totals,
+            X, first, last, slab.panels, slab.weights, slab.n_columns, slab.bounds, own,
+            *recipe, relative, nearest.reshape(-1), totals.reshape(-1),
         )  # fmt: skip
 
     for slab in pack_slabs(columns, problem.Y, geometry, working_memory() // 4):
         own = columns.own[start:stop] - slab.start
-        run_all(partial(absorb, slab, own), _row_tasks(stop - start, slab.weights.shape[1]))
+        run_all(partial(absorb, slab, own), _row_tasks(stop - start, slab.n_columns))
     return nearest, totals
 
 
@@ -125,7 +125,7 @@ def _row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
     """Cut the rows into tasks: enough for all threads, none too small or too long."""
     shared = -(-n_rows // (4 * thread_count()))
     least, most = (pairs // max(1, n_columns) for pairs in (_PAIRS_WORTH_A_TASK, _PAIRS_PER_TASK))
-    step = max(64, least, min(shared, most))
+    step = max(96, least, min(shared, most))
     return row_slabs(n_rows, 1, step)
 
 
@@ -162,8 +162,8 @@ def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float6
         i_stop = min(i_start + _loops.BLOCK, n)
         j_stop = min(j_start + _loops.BLOCK, columns.order.size)
         _loops.absorb_block(
-            X, i_start, i_stop, j_start, j_stop, slab.panels, slab.weights[0], columns.own,
-            *recipe, totals,
+            X, i_start, i_stop, j_start, j_stop, slab.panels, slab.weights, columns.own,
+            *recipe, totals.reshape(-1),
         )  # fmt: skip
 
     n_blocks = -(-n // _loops.BLOCK)

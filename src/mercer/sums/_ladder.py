@@ -9,6 +9,7 @@ from math import e, log2
 from mercer.kernels import Kernel
 
 RUNGS_AT_ONCE = 4
+_ROUNDING = 8  # eps by which a ladder that users compute in floating point may be off
 
 
 def climb(kernel: Kernel, bandwidths: tuple[float, ...], eps: float) -> list[tuple[float, int]]:
@@ -27,7 +28,7 @@ def climb(kernel: Kernel, bandwidths: tuple[float, ...], eps: float) -> list[tup
         c = kernel.coefficient(bandwidth) * per_base
         if kernel.is_exponential and steps:
             first, rungs = steps[-1]
-            if rungs < RUNGS_AT_ONCE and abs(c / (first * 2**rungs) - 1) < 4 * eps:
+            if rungs < RUNGS_AT_ONCE and abs(c / (first * 2**rungs) - 1) < _ROUNDING * eps:
                 steps[-1] = first, rungs + 1
                 continue
         steps.append((c, 1))

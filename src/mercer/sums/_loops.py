@@ -14,16 +14,16 @@ import numpy as np
 
 from mercer.sums._compile import compiled
 from mercer.sums._exp2 import exp2
-from mercer.sums._simd import PANEL_BYTES, ROWS, lesser, panel_dots, panel_squares
+from mercer.sums._simd import PANEL_BYTES, ROWS, lesser, panel_products, panel_squares, window
 
 EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
 BLOCK = 512  # rows and columns of a block of a symmetric sum
 
 _FEATURES_AT_ONCE = 256  # a longer run of additions would lose digits in float32
-_TILE_BYTES = 1 << 14  # half of a first-level cache
-_CHUNK_BYTES = 1 << 18  # packed columns that stay in the second-level cache ...
-_GROUP_BYTES = 1 << 17  # ... while packed rows pass over them
-_GROUP_ROWS = 64
+_TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less
+_CHUNK_BYTES = 1 << 19  # packed columns that stay in the second-level cache ...
+_GROUP_BYTES = 1 << 18  # ... while packed rows pass over them
+_GROUP_ROWS = 96
 
 _exact = compiled("contract")
 _reordering = compiled("contract", "reassoc", "nsz")
@@ -33,33 +33,33 @@ _reordering = compiled("contract", "reassoc", "nsz")
 def pack_columns(Y, is_row, scale, centre, product, panels):
     """Write the rows of Y as panels of (features, panel width).
 
-    In product form two more features carry the norms: (−2x, 1, ‖x‖²)·(y, ‖y‖², 1) = ‖x − y‖².
-    What is no row is put infinitely far away.
+    In product form ‖y‖² follows the features.  What is no row is put infinitely far away.
     """
     d = Y.shape[1]
     width = PANEL_BYTES // Y.itemsize
-    k = d + 2 if product else d
+    k = d + 1 if product else d
     for j in range(is_row.size):
         at = (j // width) * width * k + j % width
-        if not is_row[j]:
-            for f in range(k):
-                panels[at + f * width] = 0 if product and f != d else np.inf
-            continue
         norm = 0.0
         for f in range(d):
             y = Y[j, f] * scale - centre[f]
-            panels[at + f * width] = y
             norm += float(y) * float(y)
+            if not is_row[j]:
+                y = Y.dtype.type(0 if product else np.inf)
+            panels[at + f * width] = y
         if product:
-            panels[at + d * width] = norm
-            panels[at + (d + 1) * width] = 1
+            panels[at + d * width] = norm if is_row[j] else np.inf
 
 
 @_exact
 def _pack_rows(X, start, stop, scale, centre, product, out):
-    """Write rows start…stop of X as blocks of (features, ROWS); the last one fills its block."""
+    """Write rows start…stop of X as blocks of (features, ROWS); the last one fills its block.
+
+    In product form the features are −2x, and ‖x‖² follows: with the columns' they add up to
+    ‖x‖² + ‖y‖² − 2x·y.
+    """
     d = X.shape[1]
-    k = d + 2 if product else d
+    k = d + 1 if product else d
     for i in range(out.size // k):
         row = min(start + i, stop - 1)
         at = (i // ROWS) * ROWS * k + i % ROWS
@@ -69,8 +69,7 @@ def _pack_rows(X, start, stop, scale, centre, product, out):
             out[at + f * ROWS] = -2 * x if product else x
             norm += float(x) * float(x)
         if product:
-            out[at + d * ROWS] = 1
-            out[at + (d + 1) * ROWS] = norm
+            out[at + d * ROWS] = norm
 
 
 @_exact
@@ -88,15 +87,16 @@ def _fill_tile(
 ):
     """Fill the tile with (squared) distances of ROWS packed rows to columns first…last."""
     width = PANEL_BYTES // tile.itemsize
+    d = k - 1 if product else k
     for column in range(first, last, width):
-        for f in range(0, k, _FEATURES_AT_ONCE):
-            count = min(_FEATURES_AT_ONCE, k - f)
-            x_at = rows_at + f * ROWS
-            y_at = column * k + f * width
+        for f in range(0, d, _FEATURES_AT_ONCE):
+            count = min(_FEATURES_AT_ONCE, d - f)
+            x_at, y_at, at = rows_at + f * ROWS, column * k + f * width, column - first
+            add, finish = f > 0, product and f + count == d
             if product:
-                panel_dots(rows, x_at, panels, y_at, count, tile, column - first, ld, f > 0)
+                panel_products(rows, x_at, panels, y_at, count, tile, at, ld, add, finish)
             else:
-                panel_squares(rows, x_at, panels, y_at, count, tile, column - first, ld, f > 0)
+                panel_squares(rows, x_at, panels, y_at, count, tile, at, ld, add, finish)
     for r in range(n_rows):
         if first <= own[i + r] < last:
             tile[r * ld + own[i + r] - first] = own_value
@@ -174,7 +174,7 @@ def _least(u):
 
 
 @_exact
-def _approach(u, coefficients, rungs, nearest, totals):
+def _approach(u, coefficients, rungs, nearest, totals, at, n_outputs, n_rungs):
     """Take the run's least distance as common factor if it is less than the least so far.
 
     Sums of an exponential kernel are kept relative to their largest term, 2**(−c·nearest).
@@ -187,57 +187,58 @@ def _approach(u, coefficients, rungs, nearest, totals):
         c = float(coefficients[g])
         for _ in range(rungs[g]):
             factor = exp2(c * (least - nearest))
-            for s in range(totals.shape[0]):
-                totals[s, rung] *= factor
+            for s in range(n_outputs):
+                totals[at + s * n_rungs + rung] *= factor
             c *= 2
             rung += 1
     return least
 
 
 @_exact
-def _absorb_segment(kind, u, w, coefficients, rungs, base, totals):
-    """Add one run of distances to the sums of its segment, for every rung."""
-    rung = 0
+def _absorb_segment(kind, u, w, coefficients, rungs, base, totals, at):
+    """Add one run of distances to the sums of its segment, totals[at:], one for each rung."""
     for g in range(coefficients.size):
         c = coefficients[g]
         shift = u.dtype.type(c * base)
         if rungs[g] == 1:
-            totals[rung] += _sum(kind, u, w, c, shift)
+            totals[at] += _sum(kind, u, w, c, shift)
         else:
             sums = _sum_powers(u, w, c, shift)
             for r in range(rungs[g]):
-                totals[rung + r] += sums[r]
-        rung += rungs[g]
+                totals[at + r] += sums[r]
+        at += rungs[g]
 
 
 @_exact
-def _absorb_columns(kind, u, W, first, coefficients, rungs, base, k, totals):
-    """Add one run of distances to the sums of every column of weights, for every rung."""
-    rung = 0
+def _absorb_columns(kind, u, W, w_at, n_columns, coefficients, rungs, base, k, totals, at, n_rungs):
+    """Add one run of distances to the sums of every column of weights, totals[at:]."""
+    n_outputs = W.size // n_columns
     for g in range(coefficients.size):
         shift = u.dtype.type(coefficients[g] * base)
         for r in range(rungs[g]):
             _values(kind, u, coefficients[g], shift, r, k)
-            for s in range(W.shape[0]):
-                totals[s, rung + r] += _dot(k, W[s, first : first + k.size])
-        rung += rungs[g]
+            for s in range(n_outputs):
+                w = window(W, s * n_columns + w_at, u.size)
+                totals[at + s * n_rungs + r] += _dot(k, w)
+        at += rungs[g]
 
 
 @_exact
 def absorb(
-    X, start, stop, panels, W, bounds, own,
+    X, start, stop, panels, W, n_columns, bounds, own,
     scale, centre, product, kind, root, coefficients, rungs, own_value,
     relative, nearest, totals,
 ):  # fmt: skip
     """Take rows start…stop of X through all packed columns.
 
-    X : (n, d); W : (c, columns), with c = 1 where there are segments; bounds : (segments + 1,);
-    nearest : (n, segments); totals : (n, segments or c, rungs).  With `relative`, sums are kept
-    relative to their largest term.
+    X is (n, d) and `bounds` (segments + 1,).  Flat are W (c, n_columns), with c = 1 where there
+    are segments, `nearest` (n, segments) and `totals` (n, segments or c, rungs).  With
+    `relative`, sums are kept relative to their largest term.
     """
-    k = X.shape[1] + 2 if product else X.shape[1]
+    k = X.shape[1] + 1 if product else X.shape[1]
     chunk, group = _sizes(k, X.itemsize)
-    columns = W.shape[1]
+    n_segments, n_rungs = bounds.size - 1, rungs.sum()
+    n_weights = W.size // n_columns
     tile = np.empty(ROWS * chunk, X.dtype)
     values = np.empty(chunk, X.dtype)
     rows = np.empty(group * k, X.dtype)
@@ -245,37 +246,40 @@ def absorb(
         bottom = min(top + group, stop)
         _pack_rows(X, top, bottom, scale, centre, product, rows)
         segment = 0
-        for first in range(0, columns, chunk):
-            last = min(first + chunk, columns)
+        for first in range(0, n_columns, chunk):
+            last = min(first + chunk, n_columns)
             while bounds[segment + 1] <= first:
                 segment += 1
-            for i in range(top, bottom, ROWS):
-                n_rows = min(ROWS, bottom - i)
+            for block in range(top, bottom, ROWS):
+                n_rows = min(ROWS, bottom - block)
                 _fill_tile(
-                    rows, (i - top) * k, panels, k, first, last, product, root,
-                    own, i, n_rows, own_value, tile, chunk,
+                    rows, (block - top) * k, panels, k, first, last, product, root,
+                    own, block, n_rows, own_value, tile, chunk,
                 )  # fmt: skip
                 for r in range(n_rows):
+                    i = block + r
                     s = segment
                     lo = first
                     while lo < last:
                         hi = min(last, bounds[s + 1])
-                        u = tile[r * chunk + lo - first : r * chunk + hi - first]
-                        sums = totals[i + r] if W.shape[0] > 1 else totals[i + r, s : s + 1]
+                        u = window(tile, r * chunk + lo - first, hi - lo)
+                        at = (i * n_weights if n_weights > 1 else i * n_segments + s) * n_rungs
                         base = 0.0
-                        if relative and u.size:
-                            base = _approach(u, coefficients, rungs, nearest[i + r, s], sums)
-                            nearest[i + r, s] = base
+                        if relative and hi > lo:
+                            base = _approach(
+                                u, coefficients, rungs, nearest[i * n_segments + s],
+                                totals, at, n_weights, n_rungs,
+                            )  # fmt: skip
+                            nearest[i * n_segments + s] = base
                         if base < np.inf:
-                            if W.shape[0] > 1:
-                                k_run = values[: u.size]
+                            if n_weights > 1:
                                 _absorb_columns(
-                                    kind, u, W, lo, coefficients, rungs, base, k_run, sums
-                                )
+                                    kind, u, W, lo, n_columns, coefficients, rungs, base,
+                                    window(values, 0, hi - lo), totals, at, n_rungs,
+                                )  # fmt: skip
                             else:
-                                _absorb_segment(
-                                    kind, u, W[0, lo:hi], coefficients, rungs, base, sums[0]
-                                )
+                                w = window(W, lo, hi - lo)
+                                _absorb_segment(kind, u, w, coefficients, rungs, base, totals, at)
                         lo = hi
                         s += 1
 
@@ -288,44 +292,46 @@ def absorb_block(
 ):  # fmt: skip
     """Take a block of pairs of a sum of X with itself into the totals of its rows and columns.
 
-    The columns are X in its own order; w : (columns,); totals : (n, rungs).  Each kernel value
-    serves twice, unless the block lies on the diagonal.
+    The columns are X in its own order; w is (columns,), `totals` is (n, rungs), flat.  Each
+    kernel value serves twice, unless the block lies on the diagonal.
     """
-    k = X.shape[1] + 2 if product else X.shape[1]
+    k = X.shape[1] + 1 if product else X.shape[1]
     chunk, group = _sizes(k, X.itemsize)
     tile = np.empty(ROWS * chunk, X.dtype)
     values = np.empty(chunk, X.dtype)
     rows = np.empty(group * k, X.dtype)
-    n_rungs = totals.shape[1]
-    column_sums = np.zeros((n_rungs, chunk), X.dtype)
+    n_rungs = rungs.sum()
+    column_sums = np.zeros(n_rungs * chunk, X.dtype)
     mirrored = i_start != j_start
     for top in range(i_start, i_stop, group):
         bottom = min(top + group, i_stop)
         _pack_rows(X, top, bottom, scale, centre, product, rows)
         for first in range(j_start, j_stop, chunk):
-            last = min(first + chunk, j_stop)
-            for i in range(top, bottom, ROWS):
-                n_rows = min(ROWS, bottom - i)
+            size = min(first + chunk, j_stop) - first
+            for block in range(top, bottom, ROWS):
+                n_rows = min(ROWS, bottom - block)
                 _fill_tile(
-                    rows, (i - top) * k, panels, k, first, last, product, root,
-                    own, i, n_rows, own_value, tile, chunk,
+                    rows, (block - top) * k, panels, k, first, first + size, product, root,
+                    own, block, n_rows, own_value, tile, chunk,
                 )  # fmt: skip
                 for r in range(n_rows):
-                    u = tile[r * chunk : r * chunk + last - first]
-                    k_run = values[: u.size]
+                    u, k_run = window(tile, r * chunk, size), window(values, 0, size)
                     rung = 0
                     for g in range(coefficients.size):
                         for power in range(rungs[g]):
                             _values(kind, u, coefficients[g], u.dtype.type(0), power, k_run)
-                            totals[i + r, rung] += _dot(k_run, w[first:last])
+                            totals[(block + r) * n_rungs + rung] += _dot(
+                                k_run, window(w, first, size)
+                            )
                             if mirrored:
-                                _add_scaled(column_sums[rung], w[i + r], k_run)
+                                mirror = window(column_sums, rung * chunk, size)
+                                _add_scaled(mirror, w[block + r], k_run)
                             rung += 1
             if mirrored:
                 for rung in range(n_rungs):
-                    for j in range(first, min(last, X.shape[0])):
-                        totals[j, rung] += column_sums[rung, j - first]
-                    column_sums[rung, :] = 0
+                    for j in range(min(size, X.shape[0] - first)):
+                        totals[(first + j) * n_rungs + rung] += column_sums[rung * chunk + j]
+                column_sums[:] = 0
 
 
 @_exact
