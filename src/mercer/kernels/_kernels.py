@@ -81,7 +81,7 @@ class _Gaussian(Kernel):
         return xp.exp(self._log_profile(d2, xp, bandwidth))
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        return -d2 / (2 * bandwidth**2)
+        return d2 * (-0.5 / bandwidth**2)
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         return n_features * (0.5 * log(2 * pi) + log(bandwidth))

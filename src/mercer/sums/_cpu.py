@@ -22,6 +22,8 @@ from mercer.sums._problem import Problem
 from mercer.sums._threads import run_all, thread_count
 
 _PAIRS_WORTH_A_TASK = 10**6
+_BLOCK = 512  # rows of the smallest block of a symmetric sum, in a multiple of panels
+_BLOCKS = 48  # of a large one
 _PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
 
 
@@ -130,15 +132,15 @@ def _row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_symmetric(problem: Problem) -> bool:
-    """Whether each pair can serve both its rows: one plain sum over X itself, in its own order.
+    """Whether each pair can serve both its rows: one sum over X itself, in its own order.
 
     A logarithm can be taken afterwards if the row's own term keeps its sum from underflowing.
     """
     return (
         problem.self_sum
         and problem.order is None
-        and problem.n_outputs == 1
-        and problem.X.shape[0] >= 2 * _loops.BLOCK
+        and problem.n_outputs == len(problem.bandwidths) == 1
+        and problem.X.shape[0] >= 2 * _BLOCK
         and not (problem.log and problem.exclude_self)
         and 2 * problem.X.nbytes <= working_memory() // 4
     )
@@ -147,32 +149,33 @@ def _is_symmetric(problem: Problem) -> bool:
 def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float64]) -> None:
     """Sum each pair of blocks once, in rounds in which no two tasks share a block.
 
-    In round p block I meets block J = p − I (modulo their number): every pair meets once, tasks of
-    a round write to different rows, and the order of additions does not depend on threads.
+    In round p block I meets block J = p − I (modulo their number): every pair meets once, tasks
+    of a round write to different rows, and the order of additions does not depend on threads.
     """
     n = problem.X.shape[0]
     X = _plain(problem.X)
     recipe = _Recipe.of(problem, geometry).arguments()
     columns = arrange_columns(problem)
     (slab,) = pack_slabs(columns, X, geometry, working_memory())
-    totals = np.zeros((n, out.shape[0]))
+    totals = np.zeros(n)
 
-    def absorb(i: int, j: int) -> None:
-        i_start, j_start = i * _loops.BLOCK, j * _loops.BLOCK
-        i_stop = min(i_start + _loops.BLOCK, n)
-        j_stop = min(j_start + _loops.BLOCK, columns.order.size)
-        _loops.absorb_block(
-            X, i_start, i_stop, j_start, j_stop, slab.panels, slab.weights, columns.own,
-            *recipe, totals.reshape(-1),
-        )  # fmt: skip
+    def absorb(pairs: NDArray[np.int64], first: int, last: int) -> None:
+        _loops.absorb_blocks(
+            X, pairs, first, last, slab.panels, slab.weights, columns.own, *recipe, totals
+        )
 
-    n_blocks = -(-n // _loops.BLOCK)
-    for p in range(n_blocks):
-        pairs = ((i, (p - i) % n_blocks) for i in range(n_blocks))
-        run_all(absorb, [(i, j) for i, j in pairs if i <= j])
-    out[:, :, 0] = totals.T
-    if problem.log:
-        np.log(out, out=out)
+    block = _BLOCK * max(1, round(n / (_BLOCK * _BLOCKS)))
+    starts = np.arange(0, n, block)
+    row_stops = np.minimum(starts + block, n)
+    column_stops = np.minimum(starts + block, slab.n_columns)
+    for p in range(starts.size):
+        i = np.arange(starts.size)
+        j = (p - i) % starts.size
+        i, j = i[i <= j], j[i <= j]
+        pairs = np.stack([starts[i], row_stops[i], starts[j], column_stops[j]], axis=1)
+        share = max(1, min(-(-len(pairs) // thread_count()), _PAIRS_PER_TASK // block**2))
+        run_all(partial(absorb, pairs), row_slabs(len(pairs), 1, share))
+    out[0, :, 0] = np.log(totals) if problem.log else totals
 
 
 def _plain(X: NDArray[Any]) -> NDArray[Any]:

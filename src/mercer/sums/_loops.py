@@ -17,7 +17,6 @@ from mercer.sums._exp2 import exp2
 from mercer.sums._simd import PANEL_BYTES, ROWS, lesser, panel_products, panel_squares, window
 
 EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
-BLOCK = 512  # rows and columns of a block of a symmetric sum
 
 _FEATURES_AT_ONCE = 256  # a longer run of additions would lose digits in float32
 _TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less
@@ -124,6 +123,30 @@ def _sum(kind, u, w, c, shift):
 
 
 @_reordering
+def _sum_mirrored(kind, u, w, c, weight, mirror):
+    """Return Σⱼ wⱼ k(uⱼ), and add weight·k(uⱼ) to the columns' sums."""
+    zero = u.dtype.type(0)
+    total = zero
+    if kind == EXPONENTIAL:
+        for j in range(u.size):
+            e = exp2(-c * u[j])
+            total += w[j] * e
+            mirror[j] += weight * e
+    elif kind == CAUCHY:
+        for j in range(u.size):
+            v = 1 / (1 + c * u[j])
+            total += w[j] * v
+            mirror[j] += weight * v
+    else:
+        for j in range(u.size):
+            v = 1 - c * u[j]
+            v = v if v > 0 else zero
+            total += w[j] * v
+            mirror[j] += weight * v
+    return total
+
+
+@_reordering
 def _sum_powers(u, w, c, shift):
     """Return the sums of an exponential kernel, its square, fourth and eighth power."""
     s1 = s2 = s4 = s8 = u.dtype.type(0)
@@ -210,16 +233,25 @@ def _absorb_segment(kind, u, w, coefficients, rungs, base, totals, at):
 
 
 @_exact
-def _absorb_columns(kind, u, W, w_at, n_columns, coefficients, rungs, base, k, totals, at, n_rungs):
-    """Add one run of distances to the sums of every column of weights, totals[at:]."""
-    n_outputs = W.size // n_columns
+def _absorb_columns(
+    kind, tile, ld, n_rows, W, w_at, size, n_columns, coefficients, rungs, bases, values, totals, at
+):
+    """Add rows of a tile to the sums of every column of weights, totals[at:], for every rung.
+
+    A run of weights is used for all rows before the next is fetched.
+    """
+    n_outputs, n_rungs = W.size // n_columns, rungs.sum()
     for g in range(coefficients.size):
-        shift = u.dtype.type(coefficients[g] * base)
-        for r in range(rungs[g]):
-            _values(kind, u, coefficients[g], shift, r, k)
+        for power in range(rungs[g]):
+            for r in range(n_rows):
+                u, k = window(tile, r * ld, size), window(values, r * ld, size)
+                shift = tile.dtype.type(coefficients[g] * bases[r])
+                _values(kind, u, coefficients[g], shift, power, k)
             for s in range(n_outputs):
-                w = window(W, s * n_columns + w_at, u.size)
-                totals[at + s * n_rungs + r] += _dot(k, w)
+                w = window(W, s * n_columns + w_at, size)
+                for r in range(n_rows):
+                    k = window(values, r * ld, size)
+                    totals[at + (r * n_outputs + s) * n_rungs + power] += _dot(k, w)
         at += rungs[g]
 
 
@@ -240,8 +272,9 @@ def absorb(
     n_segments, n_rungs = bounds.size - 1, rungs.sum()
     n_weights = W.size // n_columns
     tile = np.empty(ROWS * chunk, X.dtype)
-    values = np.empty(chunk, X.dtype)
+    values = np.empty(ROWS * chunk if n_weights > 1 else 0, X.dtype)
     rows = np.empty(group * k, X.dtype)
+    bases = np.zeros(ROWS)
     for top in range(start, stop, group):
         bottom = min(top + group, stop)
         _pack_rows(X, top, bottom, scale, centre, product, rows)
@@ -263,78 +296,63 @@ def absorb(
                     while lo < last:
                         hi = min(last, bounds[s + 1])
                         u = window(tile, r * chunk + lo - first, hi - lo)
-                        at = (i * n_weights if n_weights > 1 else i * n_segments + s) * n_rungs
-                        base = 0.0
+                        at = (i * n_segments + s) * n_weights * n_rungs
                         if relative and hi > lo:
-                            base = _approach(
+                            nearest[i * n_segments + s] = _approach(
                                 u, coefficients, rungs, nearest[i * n_segments + s],
                                 totals, at, n_weights, n_rungs,
                             )  # fmt: skip
-                            nearest[i * n_segments + s] = base
-                        if base < np.inf:
-                            if n_weights > 1:
-                                _absorb_columns(
-                                    kind, u, W, lo, n_columns, coefficients, rungs, base,
-                                    window(values, 0, hi - lo), totals, at, n_rungs,
-                                )  # fmt: skip
-                            else:
-                                w = window(W, lo, hi - lo)
-                                _absorb_segment(kind, u, w, coefficients, rungs, base, totals, at)
+                        bases[r] = nearest[i * n_segments + s] if relative else 0.0
+                        if n_weights == 1 and bases[r] < np.inf:
+                            w = window(W, lo, hi - lo)
+                            _absorb_segment(kind, u, w, coefficients, rungs, bases[r], totals, at)
                         lo = hi
                         s += 1
+                if n_weights > 1:
+                    _absorb_columns(
+                        kind, tile, chunk, n_rows, W, first, last - first, n_columns, coefficients,
+                        rungs, bases, values, totals, block * n_weights * n_rungs,
+                    )  # fmt: skip
 
 
 @_exact
-def absorb_block(
-    X, i_start, i_stop, j_start, j_stop, panels, w, own,
+def absorb_blocks(
+    X, pairs, start, stop, panels, w, own,
     scale, centre, product, kind, root, coefficients, rungs, own_value,
     totals,
 ):  # fmt: skip
-    """Take a block of pairs of a sum of X with itself into the totals of its rows and columns.
+    """Take blocks of a sum of X with itself into the totals of their rows and columns.
 
-    The columns are X in its own order; w is (columns,), `totals` is (n, rungs), flat.  Each
-    kernel value serves twice, unless the block lies on the diagonal.
+    The columns are X in its own order; pairs[start:stop] are (first row, last row, first column,
+    last column) of the blocks, w is (columns,), `totals` (n,); there is one rung.  Each kernel
+    value serves twice, unless the block lies on the diagonal.
     """
+    c = coefficients[0]
     k = X.shape[1] + 1 if product else X.shape[1]
     chunk, group = _sizes(k, X.itemsize)
     tile = np.empty(ROWS * chunk, X.dtype)
-    values = np.empty(chunk, X.dtype)
+    mirror = np.zeros(chunk, X.dtype)
     rows = np.empty(group * k, X.dtype)
-    n_rungs = rungs.sum()
-    column_sums = np.zeros(n_rungs * chunk, X.dtype)
-    mirrored = i_start != j_start
-    for top in range(i_start, i_stop, group):
-        bottom = min(top + group, i_stop)
-        _pack_rows(X, top, bottom, scale, centre, product, rows)
-        for first in range(j_start, j_stop, chunk):
-            size = min(first + chunk, j_stop) - first
-            for block in range(top, bottom, ROWS):
-                n_rows = min(ROWS, bottom - block)
-                _fill_tile(
-                    rows, (block - top) * k, panels, k, first, first + size, product, root,
-                    own, block, n_rows, own_value, tile, chunk,
-                )  # fmt: skip
-                for r in range(n_rows):
-                    u, k_run = window(tile, r * chunk, size), window(values, 0, size)
-                    rung = 0
-                    for g in range(coefficients.size):
-                        for power in range(rungs[g]):
-                            _values(kind, u, coefficients[g], u.dtype.type(0), power, k_run)
-                            totals[(block + r) * n_rungs + rung] += _dot(
-                                k_run, window(w, first, size)
-                            )
-                            if mirrored:
-                                mirror = window(column_sums, rung * chunk, size)
-                                _add_scaled(mirror, w[block + r], k_run)
-                            rung += 1
-            if mirrored:
-                for rung in range(n_rungs):
+    for p in range(start, stop):
+        i_start, i_stop, j_start, j_stop = pairs[p]
+        for top in range(i_start, i_stop, group):
+            bottom = min(top + group, i_stop)
+            _pack_rows(X, top, bottom, scale, centre, product, rows)
+            for first in range(j_start, j_stop, chunk):
+                size = min(first + chunk, j_stop) - first
+                w_run, mirror_run = window(w, first, size), window(mirror, 0, size)
+                for block in range(top, bottom, ROWS):
+                    n_rows = min(ROWS, bottom - block)
+                    _fill_tile(
+                        rows, (block - top) * k, panels, k, first, first + size, product, root,
+                        own, block, n_rows, own_value, tile, chunk,
+                    )  # fmt: skip
+                    for r in range(n_rows):
+                        u = window(tile, r * chunk, size)
+                        totals[block + r] += _sum_mirrored(
+                            kind, u, w_run, c, w[block + r], mirror_run
+                        )
+                if i_start != j_start:
                     for j in range(min(size, X.shape[0] - first)):
-                        totals[(first + j) * n_rungs + rung] += column_sums[rung * chunk + j]
-                column_sums[:] = 0
-
-
-@_exact
-def _add_scaled(total, weight, values):
-    for j in range(values.size):
-        total[j] += weight * values[j]
+                        totals[first + j] += mirror[j]
+                mirror[:] = 0

@@ -13,7 +13,6 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 
-
 def _registers():
     """Width in bits, and number, of the machine's vector registers."""
     features = binding.get_host_cpu_features()
@@ -97,9 +96,7 @@ def panel_squares(typingctx, x, x_at, y, y_at, k, out, out_at, ld, add, finish):
 def _panel(term, x_type, y_type, out_type):
     """Signature and code of a panel loop whose inner step is `term`."""
     intp, boolean = types.intp, types.boolean
-    signature = types.void(
-        x_type, intp, y_type, intp, intp, out_type, intp, intp, boolean, boolean
-    )
+    signature = types.void(x_type, intp, y_type, intp, intp, out_type, intp, intp, boolean, boolean)
 
     def codegen(context, builder, sig, args):
         x, x_at, y, y_at, k, out, out_at, ld, add, finish = args

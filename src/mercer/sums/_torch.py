@@ -93,13 +93,16 @@ class _Tiling:
         scale, centre = self.geometry.scale, self.geometry.centre
         x, y = x * scale, y * scale
         if centre is not None:
+            # (−2x, 1, ‖x‖²)·(y, ‖y‖², 1) = ‖x − y‖²: one product, no further pass over the tile.
             x, y = x - centre, y - centre
-            norms = (x * x).sum(1)[:, None] + (y * y).sum(1)[None, :]
+            one_x, one_y = torch.ones_like(x[:, :1]), torch.ones_like(y[:, :1])
+            x = torch.cat([-2 * x, one_x, (x * x).sum(1, keepdim=True)], dim=1)
+            y = torch.cat([y, (y * y).sum(1, keepdim=True), one_y], dim=1)
             with _matmul_precision(self.problem.precision):
-                d2 = norms - 2 * (x @ y.T)
+                d2 = x @ y.T
         else:
-            d2 = torch.zeros((), dtype=x.dtype, device=x.device)
-            for f in range(x.shape[1]):
+            d2 = (x[:, 0, None] - y[None, :, 0]) ** 2
+            for f in range(1, x.shape[1]):
                 d2 = d2 + (x[:, f, None] - y[None, :, f]) ** 2
         if self.problem.self_sum:
             own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)

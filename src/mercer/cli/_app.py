@@ -1,0 +1,45 @@
+"""The command line as a whole: commands, exit codes, errors in one sentence."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from mercer import __version__
+from mercer.cli._datasets import datasets
+from mercer.cli._demo import demo
+
+app = typer.Typer(
+    help="Kernel classification from Parzen windows.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command()(demo)
+app.command()(datasets)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"mercer {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0: done; 2: the input is wrong, and one sentence on standard error says what to do;
+    130: stopped by Ctrl-C.  What is our own fault keeps its traceback, and exit code 1.
+    """
+    try:
+        app(args=arguments, prog_name="mercer")
+    except SystemExit as end:
+        return int(end.code or 0)
+    except (LookupError, ValueError, OSError) as error:
+        print(f"mercer: {error}", file=sys.stderr)
+        return 2
+    return 0
