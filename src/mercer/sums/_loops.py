@@ -1,9 +1,9 @@
 """The compiled loops of the CPU backend: pack, measure distances, absorb into sums.
 
-Rows of X go in blocks of ROWS, columns (rows of Y) in chunks that fit the cache; a tile of squared
-distances stays in the first-level cache while its kernel values are added up, so nothing of
-size n × m exists.  The order of additions depends on the shape of the data alone: neither on
-threads nor on what ran before.
+Rows of X go in blocks of ROWS, columns (rows of Y) in chunks that fit the second-level cache; a
+tile of squared distances is added up while it is there, so nothing of size n × m exists.  The
+order of additions depends on the shape of the data alone: neither on threads nor on what ran
+before.
 
 Names used throughout: `u` is a run of a tile's row (squared distances, or distances for
 kernels of r); `c` the kernel's coefficient, for an exponential kernel in base 2, so that
