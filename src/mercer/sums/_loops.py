@@ -18,7 +18,7 @@ from mercer.sums._simd import PANEL_BYTES, ROWS, lesser, panel_products, panel_s
 
 EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
 
-_FEATURES_AT_ONCE = 256  # a longer run of additions would lose digits in float32
+_FEATURES_AT_ONCE = 64  # a longer run of additions would lose digits
 _TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less
 _CHUNK_BYTES = 1 << 19  # packed columns that stay in the second-level cache ...
 _GROUP_BYTES = 1 << 18  # ... while packed rows pass over them
@@ -26,6 +26,14 @@ _GROUP_ROWS = 96
 
 _exact = compiled("contract")
 _reordering = compiled("contract", "reassoc", "nsz")
+
+
+@_exact
+def _add_square(total, lost, value):
+    """Add a square to a compensated sum: an error of a norm would be shared by all its pairs."""
+    square = value * value
+    larger = total + square
+    return larger, lost + ((total - larger) + square)
 
 
 @_exact
@@ -39,15 +47,15 @@ def pack_columns(Y, is_row, scale, centre, product, panels):
     k = d + 1 if product else d
     for j in range(is_row.size):
         at = (j // width) * width * k + j % width
-        norm = 0.0
+        norm = lost = 0.0
         for f in range(d):
             y = Y[j, f] * scale - centre[f]
-            norm += float(y) * float(y)
+            norm, lost = _add_square(norm, lost, float(y))
             if not is_row[j]:
                 y = Y.dtype.type(0 if product else np.inf)
             panels[at + f * width] = y
         if product:
-            panels[at + d * width] = norm if is_row[j] else np.inf
+            panels[at + d * width] = norm + lost if is_row[j] else np.inf
 
 
 @_exact
@@ -62,13 +70,13 @@ def _pack_rows(X, start, stop, scale, centre, product, out):
     for i in range(out.size // k):
         row = min(start + i, stop - 1)
         at = (i // ROWS) * ROWS * k + i % ROWS
-        norm = 0.0
+        norm = lost = 0.0
         for f in range(d):
             x = X[row, f] * scale - centre[f]
             out[at + f * ROWS] = -2 * x if product else x
-            norm += float(x) * float(x)
+            norm, lost = _add_square(norm, lost, float(x))
         if product:
-            out[at + d * ROWS] = norm
+            out[at + d * ROWS] = norm + lost
 
 
 @_exact
