@@ -1,0 +1,64 @@
+"""Which classifier is better? Tests, intervals and verdicts.
+
+Three questions, three kinds of answer:
+
+- *Two sets of predictions of one test set*: :func:`mcnemar_test`.
+- *Scores of two learning methods on the same splits of one data set*: :func:`corrected_t_test`
+  (prefer it), :func:`five_by_two_f_test`, :func:`five_by_two_t_test` and, because papers use it,
+  the optimistic :func:`kfold_paired_t_test`.
+- *Scores over many data sets*, one per estimator and data set: :func:`average_ranks`,
+  :func:`friedman_test`, :func:`wilcoxon_test`, :func:`bayesian_signed_rank_test` and
+  :func:`plot_critical_difference`.
+
+Two functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
+on one data set and tests every pair, :func:`compare_over_datasets` does so with a table of scores.
+Many pairs need :func:`holm_correction`, which both apply. :func:`audit_roweis_saul` recomputes the
+tests that a paper printed.
+
+Results are frozen, A minus B is positive where A is better, and ``str(result)`` is a sentence::
+
+    predictions ──► mcnemar_test ───────────────┐
+    scores on splits ──► corrected_t_test, … ───┼──► PairedTestResult ──► Holm ──► verdict
+    scores on data sets ──► wilcoxon_test ──────┘
+
+This package takes predictions, scores or estimators, and imports no other part of Mercer.
+"""
+
+from mercer.comparison._audit import audit_roweis_saul
+from mercer.comparison._compare import compare
+from mercer.comparison._comparison import Comparison
+from mercer.comparison._datasets import DatasetComparison, compare_over_datasets
+from mercer.comparison._diagram import plot_critical_difference
+from mercer.comparison._five_by_two import five_by_two_f_test, five_by_two_t_test
+from mercer.comparison._mcnemar import mcnemar_test
+from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
+from mercer.comparison._pairs import holm_correction
+from mercer.comparison._ranks import FriedmanResult, average_ranks, friedman_test
+from mercer.comparison._result import PairedTestResult
+from mercer.comparison._signed_rank import (
+    BayesianResult,
+    bayesian_signed_rank_test,
+    wilcoxon_test,
+)
+
+__all__ = [
+    "BayesianResult",
+    "Comparison",
+    "DatasetComparison",
+    "FriedmanResult",
+    "PairedTestResult",
+    "audit_roweis_saul",
+    "average_ranks",
+    "bayesian_signed_rank_test",
+    "compare",
+    "compare_over_datasets",
+    "corrected_t_test",
+    "five_by_two_f_test",
+    "five_by_two_t_test",
+    "friedman_test",
+    "holm_correction",
+    "kfold_paired_t_test",
+    "mcnemar_test",
+    "plot_critical_difference",
+    "wilcoxon_test",
+]

@@ -1,0 +1,110 @@
+"""Checks of scores, labels, names and levels that the tests share, and what counts as a tie."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils import column_or_1d
+
+__all__ = [
+    "FloatArray",
+    "check_confidence_level",
+    "check_labels",
+    "check_names",
+    "check_scores",
+    "is_tie",
+    "largest",
+    "mean_difference",
+    "without_rounding",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+# Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
+# 0.2 - 0.1 are not the same number in floating point, but they are the same difference.
+_ROUNDING = 1e-12
+
+
+def check_scores(scores_a: npt.ArrayLike, scores_b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return both score arrays as finite floats of one shape, or say what is wrong."""
+    a, b = _as_floats(scores_a, "scores_a"), _as_floats(scores_b, "scores_b")
+    if a.shape != b.shape:
+        raise ValueError(
+            f"The two score arrays must have one shape, score by score; got {a.shape} and "
+            f"{b.shape}."
+        )
+    for name, scores in (("scores_a", a), ("scores_b", b)):
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if bad.size:
+            raise ValueError(
+                f"{name} holds {scores.flat[bad[0]]} at position {bad[0]}: leave that score out "
+                "of both arrays, or repair the run that made it."
+            )
+    return a, b
+
+
+def _as_floats(scores: npt.ArrayLike, name: str) -> FloatArray:
+    try:
+        return np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}.") from error
+
+
+def check_labels(labels: npt.ArrayLike, name: str) -> npt.NDArray[np.generic]:
+    """Return labels as a one-dimensional array without gaps, or say where the first gap is."""
+    checked = np.asarray(column_or_1d(labels))
+    gaps = np.flatnonzero(pd.isna(checked))
+    if gaps.size:
+        raise ValueError(f"{name} has no label at position {gaps[0]}.")
+    return checked
+
+
+def check_confidence_level(confidence_level: float) -> None:
+    """Refuse a level outside (0, 1)."""
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must lie between 0 and 1; got {confidence_level}.")
+
+
+def check_names(names: Sequence[str]) -> tuple[str, str]:
+    """Return the two names as strings."""
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f"names must hold two names, of A and of B; got {names!r}.")
+    return str(names[0]), str(names[1])
+
+
+def is_tie(spread: float, differences: FloatArray, a: FloatArray, b: FloatArray) -> bool:
+    """Tell whether A and B score alike everywhere; refuse a difference without any spread.
+
+    ``spread`` is what the test takes its scale from. Where it vanishes, differences that are all
+    zero are an answer (a tie), while others would be infinitely significant, which is nonsense.
+    """
+    noise = _ROUNDING * largest(a, b)
+    if spread > noise:
+        return False
+    if np.abs(differences).max() <= noise:
+        return True
+    raise ValueError(
+        f"The score differences (the first is {differences.flat[0]:.3g}) do not vary where this "
+        "test looks for its scale, so it has nothing to judge them by; use more or larger folds, "
+        "or mcnemar_test on the predictions."
+    )
+
+
+def mean_difference(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Mean of a − b; 0 where rounding alone keeps differences that cancel from adding up to it."""
+    mean = float(np.mean(np.subtract(a, b)))
+    return 0.0 if abs(mean) <= 1e-15 * largest(np.asarray(a), np.asarray(b)) else mean
+
+
+def without_rounding(values: FloatArray, *, scale: float) -> FloatArray:
+    """Round away floating-point noise of scores of this size, so that what is equal ties."""
+    if scale == 0:
+        return values
+    rounded: FloatArray = np.round(values / (_ROUNDING * scale)) * (_ROUNDING * scale)
+    return rounded
+
+
+def largest(*arrays: FloatArray) -> float:
+    """Size of the largest score."""
+    return max(float(np.abs(array).max(initial=0.0)) for array in arrays)
