@@ -33,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.threads is None:
         for threads in ("1", "all"):
-            subprocess.run([sys.executable, *sys.argv, "--threads", threads], check=True)
+            subprocess.run([sys.executable, *sys.argv, "--threads", threads], check=True)  # noqa: S603
         return
     if options.threads == "1":
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -47,59 +47,51 @@ def main() -> None:
 
 class Bench:
     def __init__(self, options):
-        self.n, self.quick = options.n, options.quick
-        self.cores = len(os.sched_getaffinity(0))
+        self.n = options.n
         self.contenders = _contenders(options.quick)
 
     def run(self):
-        print(
-            f"\n{self.cores} core(s), n = m = {self.n:,}; billions of pairs per second", flush=True
-        )
-        names = list(self.contenders)
+        cores = len(os.sched_getaffinity(0))
+        print(f"\n{cores} core(s), n = m = {self.n:,}; billions of pairs per second, error")
         for precision in PRECISIONS:
-            exps, flops = _peaks(precision)
-            print(
-                f"\n{precision}: exponentials {exps / 1e9:.2f}·10⁹/s, matrix product {flops / 1e9:.0f} GFLOP/s"
-            )
-            print(
-                f"{'d':>4} {'limit':>7} "
-                + " ".join(f"{name:>13}" for name in names)
-                + "   share  best peer  of JAX"
-            )
-            for d in DIMENSIONS:
-                X, Y, w, b = _data(self.n, d, precision)
-                truth = _truth(X[:32], Y, w, b)
-                rates = {}
-                errors = {}
-                for name, make in self.contenders.items():
-                    rates[name], errors[name] = _measure(make, X, Y, w, b, truth)
-                limit = 1 / (1 / exps + 2 * d / flops)
-                peers = [r for k, r in rates.items() if k not in ("mercer", "JAX") and r == r]
-                print(
-                    f"{d:4d} {limit / 1e9:7.3f} "
-                    + " ".join(f"{rates[k] / 1e9:7.3f} {errors[k]:5.0e}" for k in names)
-                    + f"  {100 * rates['mercer'] / limit:4.0f} %"
-                    + f"  {rates['mercer'] / max(peers):8.2f}×"
-                    + (f"  {rates['mercer'] / rates['JAX']:5.2f}×" if "JAX" in rates else ""),
-                    flush=True,
-                )
+            self.peers(precision)
         print("\nMercer alone: time relative to the plain sum with one bandwidth")
-        print(
-            f"{'':8} {'d':>4} {'10 groups':>10} {'8 rungs':>8} {'log':>6} {'log, 10 groups':>15} {'10 columns':>11} {'X with itself':>14}"
-        )
+        titles = ("10 groups", "8 widths", "log", "log, 10 groups", "10 columns", "X with itself")
+        print(" " * 12 + "d " + " ".join(f"{title:>14}" for title in titles))
         for precision in PRECISIONS:
             for d in DIMENSIONS:
-                print(f"{precision:8} {d:4d} " + self.features(d, precision), flush=True)
+                ratios = " ".join(f"{ratio:13.2f}×" for ratio in self.features(d, precision))
+                print(f"{precision:8} {d:4d} {ratios}", flush=True)
+
+    def peers(self, precision):
+        """Print one table: every contender's rate and error, our share of the limit, ratios."""
+        exps, flops = _peaks(precision)
+        print(f"\n{precision}: {exps / 1e9:.2f}·10⁹ exponentials/s, {flops / 1e9:.0f} GFLOP/s")
+        names = " ".join(f"{name:>13}" for name in self.contenders)
+        print(f"   d   limit {names}  of limit  to best peer  to JAX")
+        for d in DIMENSIONS:
+            X, Y, w, b = _data(self.n, d, precision)
+            truth = _truth(X[:32], Y, w, b)
+            found = {k: _measure(make, X, Y, w, b, truth) for k, make in self.contenders.items()}
+            rates = {name: rate for name, (rate, _) in found.items() if rate == rate}
+            ours = rates.pop("mercer")
+            jax = rates.pop("JAX", float("nan"))
+            limit = 1 / (1 / exps + 2 * d / flops)
+            cells = " ".join(f"{rate / 1e9:7.3f} {error:5.0e}" for rate, error in found.values())
+            print(f"{d:4d} {limit / 1e9:7.3f} {cells}", end="")
+            print(f"{100 * ours / limit:8.0f} %{ours / max(rates.values()):13.2f}×", end="")
+            print(f"{ours / jax:7.2f}×", flush=True)
 
     def features(self, d, precision):
+        """Return the times of what else a sum can do, relative to the plain sum."""
         import numpy as np
 
         from mercer.sums import kernel_sum, log_kernel_sum
 
         X, Y, w, b = _data(self.n, d, precision)
-        groups = np.random.default_rng(0).integers(0, 10, len(Y))
-        columns = np.random.default_rng(0).random((len(Y), 10)).astype(precision)
-        ladder = b / np.sqrt(2) ** np.arange(8)
+        rng = np.random.default_rng(0)
+        groups, columns = rng.integers(0, 10, len(Y)), rng.random((len(Y), 10)).astype(precision)
+        ladder = 4 * b / np.sqrt(2) ** np.arange(8)
         runs = [
             lambda: kernel_sum(X, Y, weights=w, bandwidth=b),
             lambda: kernel_sum(X, Y, weights=w, groups=groups, bandwidth=b),
@@ -109,14 +101,11 @@ class Bench:
             lambda: kernel_sum(X, Y, weights=columns, bandwidth=b),
             lambda: kernel_sum(X, weights=w, bandwidth=b),
         ]
-        for run in runs:
-            run()
         best = [np.inf] * len(runs)
         for _ in range(3 if d > 64 else 5):  # in turn, so that all meet the same machine
             for i, run in enumerate(runs):
                 best[i] = min(best[i], _seconds(run))
-        widths = (10, 8, 6, 15, 11, 14)
-        return " ".join(f"{t / best[0]:{k - 1}.2f}×" for t, k in zip(best[1:], widths, strict=True))
+        return [seconds / best[0] for seconds in best[1:]]
 
 
 def _data(n, d, precision):
@@ -144,24 +133,26 @@ def _measure(make, X, Y, w, b, truth):
 
     try:
         run = make(Y, w, b)
-        rows = 64
-        error = np.max(np.abs(np.asarray(run(X[:rows]))[: len(truth)] / truth - 1))
-        seconds = max(_seconds(lambda: run(X[:rows])), 1e-6)
-        while rows < len(X) and seconds < TARGET_SECONDS / 10:
+        error = float(np.max(np.abs(np.asarray(run(X[:64]))[: len(truth)] / truth - 1)))
+        rows, seconds = 64, 0.0
+        while True:
+            part = X[:rows]
+            run(part)  # compiles for this shape, if the contender does that
+            seconds = max(_seconds(run, part), 1e-6)
+            if rows == len(X) or seconds > TARGET_SECONDS / 10:
+                break
             rows = min(len(X), 4 * rows)
-            run(X[:rows])  # compiled for this shape, if the contender does that
-            seconds = _seconds(lambda: run(X[:rows]))
         repeats = int(np.clip(TARGET_SECONDS / seconds, 2, 7))
-        best = min(seconds, *(_seconds(lambda: run(X[:rows])) for _ in range(repeats)))
-        return rows * len(Y) / best, float(error)
-    except Exception as error:  # a peer that fails is a row without a number, not a crash
-        print(f"  {make.__name__}: {type(error).__name__}: {error}", file=sys.stderr)
+        best = min(seconds, *(_seconds(run, part) for _ in range(repeats)))
+        return rows * len(Y) / best, error
+    except Exception as failure:  # a peer that fails is a cell without a number, not a crash
+        print(f"{make.__name__}: {type(failure).__name__}: {failure}", file=sys.stderr)
         return float("nan"), float("nan")
 
 
-def _seconds(run):
+def _seconds(run, *arguments):
     start = time.perf_counter()
-    run()
+    run(*arguments)
     return time.perf_counter() - start
 
 
@@ -222,7 +213,7 @@ def _torch(Y, w, b):
     sizes = [(128, 1024), (256, 2048), (512, 8192)]
     for size in sizes:
         run(sample, *size)
-    best = min(sizes, key=lambda size: min(_seconds(lambda: run(sample, *size)) for _ in range(3)))
+    best = min(sizes, key=lambda size: min(_seconds(run, sample, *size) for _ in range(3)))
     return lambda X: run(X, *best)
 
 
@@ -255,7 +246,7 @@ def _jax(Y, w, b):
     choices = [compiled(rows) for rows in (16, 64, 256)]
     for run in choices:
         run(sample)
-    return min(choices, key=lambda run: min(_seconds(lambda: run(sample)) for _ in range(3)))
+    return min(choices, key=lambda run: min(_seconds(run, sample) for _ in range(3)))
 
 
 def _rbf_kernel(Y, w, b):

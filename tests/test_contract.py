@@ -1,6 +1,7 @@
 """Every public estimator, held to one contract: the one place where that is checked.
 
-The list is read from the packages' `__all__`, so a new estimator is checked from the moment it is exported.
+The list is read from the packages' `__all__`, so a new estimator is checked from the moment it
+is exported.
 """
 
 import importlib
@@ -8,6 +9,7 @@ import importlib
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import estimator_checks_generator
+
 from test_public_api import PACKAGES
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from test_public_api import PACKAGES
 
 HEAVY = ["torch", "dask", "numba", "matplotlib", "plotly"]

@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
-import mercer
 import pytest
+
+import mercer
 
 ROOT = Path(mercer.__file__).parent
 

@@ -4,10 +4,14 @@ import importlib
 import pkgutil
 import types
 
-import mercer
 import pytest
 
-PACKAGES = ["mercer", *(f"mercer.{m.name}" for m in pkgutil.iter_modules(mercer.__path__) if m.ispkg)]
+import mercer
+
+PACKAGES = [
+    "mercer",
+    *(f"mercer.{m.name}" for m in pkgutil.iter_modules(mercer.__path__) if m.ispkg),
+]
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from oracles import sums as oracle
 
 DIMENSIONS = [1, 2, 3, 16, 64, 256, 784]

@@ -23,7 +23,7 @@ results merge (`_reductions`), how many threads there are (`_threads`).
 >>> from mercer.sums import kernel_sum
 >>> grid = np.arange(5.0).reshape(-1, 1)
 >>> kernel_sum(grid, bandwidth=[1.0, 0.5]).round(3)
-array([[1.753, 2.348, 2.484, 2.348, 1.753],
+array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
        [1.136, 1.271, 1.271, 1.271, 1.136]])
 """
 

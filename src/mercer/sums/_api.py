@@ -24,6 +24,7 @@ from mercer.sums._validation import (
 
 _WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve
 _WIDEST_SPREAD = 2.0**40  # of coordinates to bandwidths, above which float32 is not enough
+_SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enough
 
 
 def kernel_sum(
@@ -101,7 +102,8 @@ def kernel_sum(
            [0.1464, 1.    ]])
     """
     options = {"exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision}
-    return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=False, **options)
+    with np.errstate(over="ignore", under="ignore"):  # beyond the range, inf and 0 are meant
+        return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=False, **options)
 
 
 def log_kernel_sum(
@@ -143,16 +145,18 @@ def log_kernel_sum(
     >>> kernel_sum(X, Y, bandwidth=1.0)
     array([0.74186594, 0.        ])
     >>> log_kernel_sum(X, Y, bandwidth=1.0)
-    array([-2.98586738e-01, -4.80200000e+03])
+    array([-2.98586722e-01, -4.80200000e+03])
     """
     options = {"exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision}
-    return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=True, **options)
+    with np.errstate(over="ignore", under="ignore"):  # beyond the range, −inf is meant
+        return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=True, **options)
 
 
 def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
     """Validate the arguments of either function and return its result."""
+    check_options(options)
     X = check_rows(X, "X")
     options["self_sum"] = Y is None
     if Y is None:
@@ -162,11 +166,10 @@ def _kernel_sum(
             raise ValueError(
                 "exclude_self=True goes with Y=None: only then does a row meet itself."
             )
-        X, Y = match_rows(X, check_rows(Y, "Y"))
+        X, Y = match_rows(X, check_rows(Y, "Y", of=X))
     weights = check_weights(weights, Y.shape[0], X, options["log"])
     groups = check_groups(groups, Y.shape[0], weights)
     bandwidths, is_number = check_bandwidth(bandwidth)
-    check_options(options["method"], options["tol"], options["precision"])
 
     out = _all_bandwidths(X, Y, weights, groups, get_kernel(kernel), bandwidths, options)
     out = array_namespace(X).astype(out, X.dtype)
@@ -192,7 +195,7 @@ def _all_bandwidths(
             n_outputs = int(groups.max(initial=-1)) + 1
         shape = (len(bandwidths), X.shape[0], n_outputs)
         return xp.full(shape, law(options["log"]).identity, dtype=xp.float64, device=device(X))
-    if itemsize(X) == 4 and extent(X, Y) > _WIDEST_SPREAD * min(bandwidths):
+    if itemsize(X) == 4 and _exceeds_single(extent(X, Y), bandwidths):
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
         weights = None if weights is None else xp.astype(weights, xp.float64)
 
@@ -207,6 +210,13 @@ def _all_bandwidths(
         for rung, i in enumerate(rungs):
             results[i] = parts[rung]
     return xp.stack(results)
+
+
+def _exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
+    """Whether float32 numbers must be summed as float64."""
+    least, most = min(bandwidths), max(bandwidths)
+    in_range = _SINGLE_RANGE[0] < least and most < _SINGLE_RANGE[1]
+    return not in_range or farthest > _WIDEST_SPREAD * least
 
 
 def _all_outputs(

@@ -14,11 +14,14 @@ def itemsize(A: Array) -> int:
     return 4 if "float32" in str(A.dtype) else 8
 
 
+def detached(A: Array) -> Array:
+    """Return the values without their history, if they have one."""
+    return A.detach() if is_torch_array(A) else A
+
+
 def to_numpy(A: Array) -> NDArray[Any]:
     """Return the values as a NumPy array, without their history and wherever they are."""
-    if is_torch_array(A):
-        A = A.detach().cpu()
-    return np.asarray(A)
+    return np.asarray(detached(A).cpu() if is_torch_array(A) else A)
 
 
 def like(values: Any, A: Array, dtype: Any = None) -> Array:

@@ -19,12 +19,13 @@ import numpy as np
 from array_api_compat import array_namespace
 from sklearn import get_config
 
-from mercer.sums._arrays import Array, itemsize
+from mercer.sums._arrays import Array, detached, itemsize
 from mercer.sums._problem import Problem
 
 DIFFERENCES_UP_TO = 4  # features
-# Largest exponent at the radius, r²/2b², at which products are accurate enough: (sums, logs).
-_PRODUCTS_UP_TO = {4: (2.0**8, 2.0**5), 8: (2.0**16, 2.0**9)}
+# Largest exponent at the radius, r²/2b², at which products are accurate enough, for sums, logs
+# and at precision="fast", where what products leave is at least the order of magnitude.
+_PRODUCTS_UP_TO = {4: (2.0**8, 2.0**5, 2.0**20), 8: (2.0**16, 2.0**9, 2.0**49)}
 # Coordinates stay below 2**this, so that their squares and the sums of these are finite.
 _LARGEST_EXPONENT = {4: 50, 8: 480}
 
@@ -62,7 +63,7 @@ def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[in
 
 def extent(*arrays: Array) -> float:
     """Return the largest absolute coordinate."""
-    return max(max(float(A.max()), -float(A.min())) for A in arrays)
+    return max(max(float(A.max()), -float(A.min())) for A in map(detached, arrays))
 
 
 def choose_geometry(problem: Problem) -> Geometry:
@@ -71,18 +72,28 @@ def choose_geometry(problem: Problem) -> Geometry:
     arrays = [problem.X] if problem.self_sum else [problem.X, problem.Y]
     low = xp.min(xp.stack([xp.min(A, axis=0) for A in arrays]), axis=0)
     high = xp.max(xp.stack([xp.max(A, axis=0) for A in arrays]), axis=0)
-    scale = _scale(problem, extent(low, high))
-    bandwidths = tuple(max(b * scale, 1e-150) for b in problem.bandwidths)
+    farthest = extent(low, high)
+    scale = _scale(problem, farthest)
+    bandwidths = tuple(b * scale for b in problem.bandwidths)
+    # Powers of what is beyond these limits would leave the range of float64.
+    in_range = bandwidths[-1] > 1e-150
+    if problem.log and not problem.kernel.is_exponential:
+        in_range = in_range and farthest * scale < 1e150 * bandwidths[-1]
+    if not in_range:
+        raise ValueError(
+            f"bandwidth={problem.bandwidths[-1]:g} is too small for coordinates as large as "
+            f"{farthest:g}: the square of their ratio is beyond the range of floating point."
+        )
     centre = scale * low / 2 + scale * high / 2
 
     if problem.X.shape[1] <= DIFFERENCES_UP_TO or not problem.kernel.is_smooth:
         return Geometry(scale, None, bandwidths)
-    if problem.precision == "high":
-        limit = _PRODUCTS_UP_TO[itemsize(problem.X)][problem.log]
-        largest = limit / problem.kernel.coefficient(bandwidths[-1])
-        box = float(xp.sum((scale * high / 2 - scale * low / 2) ** 2))
-        if box > largest and max(_radius(A, scale, centre) for A in arrays) > largest:
-            return Geometry(scale, None, bandwidths)
+    limits = _PRODUCTS_UP_TO[itemsize(problem.X)]
+    limit = limits[problem.log] if problem.precision == "high" else limits[2]
+    largest = limit / problem.kernel.coefficient(bandwidths[-1])
+    box = float(xp.sum((scale * high / 2 - scale * low / 2) ** 2))
+    if box > largest and max(_radius(A, scale, centre) for A in arrays) > largest:
+        return Geometry(scale, None, bandwidths)
     return Geometry(scale, centre, bandwidths)
 
 

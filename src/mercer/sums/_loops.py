@@ -113,13 +113,16 @@ def _fill_tile(
 
 
 @_reordering
-def _sum(kind, u, w, c, shift):
-    """Σⱼ wⱼ k(uⱼ); of an exponential kernel Σⱼ wⱼ 2**(shift − c·uⱼ)."""
+def _sum(kind, u, w, c, base):
+    """Σⱼ wⱼ k(uⱼ); of an exponential kernel Σⱼ wⱼ 2**(−c·(uⱼ − base))."""
     zero = u.dtype.type(0)
     total = zero
-    if kind == EXPONENTIAL:
+    if kind == EXPONENTIAL and base == 0:
         for j in range(u.size):
-            total += w[j] * exp2(shift - c * u[j])
+            total += w[j] * exp2(-c * u[j])
+    elif kind == EXPONENTIAL:
+        for j in range(u.size):
+            total += w[j] * exp2(c * (base - u[j]))
     elif kind == CAUCHY:
         for j in range(u.size):
             total += w[j] / (1 + c * u[j])
@@ -155,11 +158,11 @@ def _sum_mirrored(kind, u, w, c, weight, mirror):
 
 
 @_reordering
-def _sum_powers(u, w, c, shift):
+def _sum_powers(u, w, c, base):
     """Return the sums of an exponential kernel, its square, fourth and eighth power."""
     s1 = s2 = s4 = s8 = u.dtype.type(0)
     for j in range(u.size):
-        e = exp2(shift - c * u[j])
+        e = exp2(c * (base - u[j]))
         s1 += w[j] * e
         e *= e
         s2 += w[j] * e
@@ -171,14 +174,14 @@ def _sum_powers(u, w, c, shift):
 
 
 @_exact
-def _values(kind, u, c, shift, power, k):
+def _values(kind, u, c, base, power, k):
     """Write kernel values to k, or square what is there for the next power."""
     if power:
         for j in range(u.size):
             k[j] *= k[j]
     elif kind == EXPONENTIAL:
         for j in range(u.size):
-            k[j] = exp2(shift - c * u[j])
+            k[j] = exp2(c * (base - u[j]))
     elif kind == CAUCHY:
         for j in range(u.size):
             k[j] = 1 / (1 + c * u[j])
@@ -230,11 +233,10 @@ def _absorb_segment(kind, u, w, coefficients, rungs, base, totals, at):
     """Add one run of distances to the sums of its segment, totals[at:], one for each rung."""
     for g in range(coefficients.size):
         c = coefficients[g]
-        shift = u.dtype.type(c * base)
         if rungs[g] == 1:
-            totals[at] += _sum(kind, u, w, c, shift)
+            totals[at] += _sum(kind, u, w, c, u.dtype.type(base))
         else:
-            sums = _sum_powers(u, w, c, shift)
+            sums = _sum_powers(u, w, c, u.dtype.type(base))
             for r in range(rungs[g]):
                 totals[at + r] += sums[r]
         at += rungs[g]
@@ -253,8 +255,7 @@ def _absorb_columns(
         for power in range(rungs[g]):
             for r in range(n_rows):
                 u, k = window(tile, r * ld, size), window(values, r * ld, size)
-                shift = tile.dtype.type(coefficients[g] * bases[r])
-                _values(kind, u, coefficients[g], shift, power, k)
+                _values(kind, u, coefficients[g], tile.dtype.type(bases[r]), power, k)
             for s in range(n_outputs):
                 w = window(W, s * n_columns + w_at, size)
                 for r in range(n_rows):

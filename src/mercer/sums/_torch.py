@@ -20,7 +20,7 @@ from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
 _TILE = {"cpu": 2**18, "cuda": 2**26}  # numbers in a tile that keep such a device busy
-_TEMPORARIES = 8  # arrays of the size of a tile that the backward pass holds at once
+_TEMPORARIES = 12  # arrays of the size of a tile that the backward pass holds at once
 _COLUMNS = 2**13  # a float32 sum over more would lose digits
 
 
@@ -184,7 +184,6 @@ def _backward(
 def _differentiable_sum() -> Any:
     """Return the sum as a torch function; torch is imported when the first tensor comes."""
     import torch
-    from torch.autograd.function import once_differentiable
 
     class KernelSum(torch.autograd.Function):
         @staticmethod
@@ -195,8 +194,12 @@ def _differentiable_sum() -> Any:
             return out
 
         @staticmethod
-        @once_differentiable
         def backward(ctx: Any, grad: Array) -> tuple[Array | None, ...]:
+            if torch.is_grad_enabled():  # create_graph=True
+                raise RuntimeError(
+                    "kernel sums can be differentiated once: use create_graph=False, or write "
+                    "the sum in torch for second derivatives."
+                )
             X, Y, weights, out = ctx.saved_tensors
             return (*_backward(X, Y, weights, out, grad, ctx.tiling), None)
 

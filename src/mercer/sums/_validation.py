@@ -1,6 +1,7 @@
 """What users may pass, and the one sentence they get for anything else."""
 
 from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from mercer.sums._arrays import Array, to_numpy
 from mercer.sums._geometry import row_slabs
 
 
-def check_rows(A: Any, name: str) -> Array:
-    """Return A as a finite float32 or float64 matrix of its own library."""
-    A = _as_array(A, name)
+def check_rows(A: Any, name: str, of: Array | None = None) -> Array:
+    """Return A as a finite float32 or float64 matrix, in the library of `of` or its own."""
+    A = _as_array(A, name, of)
     if A.ndim == 1:
         raise ValueError(
             f"{name} must be a matrix with one row for each point, got a vector of length "
@@ -39,7 +40,6 @@ def match_rows(X: Array, Y: Array) -> tuple[Array, Array]:
     """Return X and Y in one precision, if they are of one library and width."""
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: they must agree.")
-    _check_same_place(Y, "Y", X)
     if X.dtype != Y.dtype:
         xp = array_namespace(X)
         X, Y = (xp.astype(A, xp.float64) for A in (X, Y))
@@ -91,7 +91,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[np.
         raise ValueError(
             "groups go with weights of one entry for each row, not with columns of weights."
         )
-    numbers = to_numpy(groups)
+    numbers = to_numpy(_as_array(groups, "groups"))
     if numbers.shape != (n_rows,):
         raise ValueError(
             f"groups must have one entry for each of the {n_rows} rows that are summed over, "
@@ -102,8 +102,9 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[np.
             f"groups must be integers 0, 1, …, got {numbers.dtype}; "
             "sklearn.preprocessing.LabelEncoder makes such numbers of labels."
         )
-    if n_rows and numbers.min() < 0:
-        raise ValueError(f"groups must be integers from 0, got {numbers.min()}.")
+    if n_rows and not 0 <= numbers.min() <= numbers.max() < 2**31:
+        worst = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise ValueError(f"groups must be integers 0, 1, …, got {worst}.")
     return numbers.astype(np.int64)
 
 
@@ -122,23 +123,26 @@ def check_bandwidth(bandwidth: Any) -> tuple[tuple[float, ...], bool]:
         raise ValueError(
             f"bandwidth must be a positive number or a vector of them, got {bandwidth!r}."
         ) from None
-    for value in values.ravel():
-        if not 0 < value < inf:
+    with np.errstate(over="ignore", under="ignore"):
+        numbers = values.ravel().astype(float).tolist()
+    for number, value in zip(numbers, values.ravel(), strict=True):
+        if not 0 < number < inf:
             raise ValueError(f"bandwidth must be positive and finite, got {value}.")
-    return tuple(values.ravel().astype(float).tolist()), values.ndim == 0
+    return tuple(numbers), values.ndim == 0
 
 
-def check_options(method: Any, tol: Any, precision: Any) -> None:
-    """Refuse what these three can not be."""
-    for name, value, choices in (
-        ("method", method, ("auto", "direct", "fast")),
-        ("precision", precision, ("high", "fast")),
-    ):
-        if value not in choices:
+def check_options(options: dict[str, Any]) -> None:
+    """Refuse what the options that are no arrays can not be."""
+    for name, choices in (("method", ("auto", "direct", "fast")), ("precision", ("high", "fast"))):
+        value = options[name]
+        if not (isinstance(value, str) and value in choices):
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
-    if tol is not None and not (isinstance(tol, (int, float)) and 0 < tol < 1):
+    tol, exclude_self = options["tol"], options["exclude_self"]
+    if tol is not None and not (isinstance(tol, Real) and 0 < float(tol) < 1):
         raise ValueError(f"tol must be None or a number between 0 and 1, got {tol!r}.")
+    if not isinstance(exclude_self, bool | np.bool_):
+        raise ValueError(f"exclude_self must be True or False, got {exclude_self!r}.")
 
 
 def _as_array(A: Any, name: str, of: Array | None = None) -> Array:
@@ -151,6 +155,8 @@ def _as_array(A: Any, name: str, of: Array | None = None) -> Array:
         raise TypeError(
             f"{name} is a masked array; leave the masked rows out and pass a plain one."
         )
+    if is_torch_array(A) and (str(A.layout) != "torch.strided" or A.device.type == "meta"):
+        raise TypeError(f"{name} must be a dense tensor with values; use {name}.to_dense().")
     if is_array_api_obj(A) and not isinstance(A, np.generic):
         if of is not None:
             _check_same_place(A, name, of)
@@ -182,7 +188,8 @@ def _as_float(A: Array, name: str) -> Array:
         return A
     if kind in ("float16", "bfloat16"):
         return xp.astype(A, xp.float32)
-    if kind.startswith(("int", "uint", "bool", "float", ">", "<", "longdouble")):
+    is_real = getattr(A.dtype, "kind", kind[0]) in ("b", "i", "u", "f")  # torch has names only
+    if is_real:
         return xp.astype(A, xp.float64)
     if kind == "object":
         return _numbers_of_objects(A, name)
@@ -195,8 +202,8 @@ def _numbers_of_objects(A: NDArray[Any], name: str) -> NDArray[np.float64]:
         try:
             if isinstance(value, str):
                 raise TypeError
-            out[index] = value
-        except (TypeError, ValueError):
+            out[index] = float(value)
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name} must hold numbers, got {value!r} {_place(index)}.") from None
     return out
 

@@ -1,0 +1,134 @@
+"""Backends: which one computes a problem, what they refuse, and that they agree."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from mercer.kernels import KERNELS, get_kernel
+from mercer.sums import _cpu, _dispatch, _reference, _torch, kernel_sum, log_kernel_sum
+from mercer.sums._problem import Problem
+
+
+def build(X, Y, *, order=None, weights=None, bounds=None, **options):
+    """State a problem by hand."""
+    defaults = {
+        "kernel": get_kernel("gaussian"), "bandwidths": (1.5, 0.7), "log": False,
+        "self_sum": False, "exclude_self": False, "method": "auto", "tol": None,
+        "precision": "high",
+    }  # fmt: skip
+    bounds = (0, len(Y)) if bounds is None else bounds
+    return Problem(X, Y, order, weights, bounds, **{**defaults, **options})
+
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(20, 3))
+X_WIDE, Y_WIDE = RNG.normal(size=(9, 12)), RNG.normal(size=(20, 12))
+ORDER = RNG.permutation(20)[:17]
+WEIGHTS = RNG.uniform(0.5, 1, 17)
+COLUMNS = RNG.uniform(0.5, 1, (20, 4))
+PROBLEMS = {
+    "plain": {"X": X, "Y": Y},
+    "wide": {"X": X_WIDE, "Y": Y_WIDE},
+    "weights": {"X": X, "Y": Y[:17], "weights": WEIGHTS},
+    "order": {"X": X, "Y": Y, "order": ORDER, "weights": WEIGHTS, "bounds": (0, 17)},
+    "segments": {"X": X, "Y": Y, "order": ORDER, "bounds": (0, 5, 5, 6, 17)},
+    "first segment empty": {"X": X, "Y": Y, "order": ORDER, "bounds": (0, 0, 17)},
+    "last segment empty": {"X": X, "Y": Y, "order": ORDER, "bounds": (0, 17, 17)},
+    "columns": {"X": X, "Y": Y, "weights": COLUMNS},
+    "self": {"X": Y, "Y": Y, "self_sum": True},
+    "without self": {"X": Y, "Y": Y, "self_sum": True, "exclude_self": True},
+    "ordered without self": {
+        "X": Y, "Y": Y, "order": ORDER, "bounds": (0, 9, 17), "self_sum": True,
+        "exclude_self": True,
+    },
+    "columns without self": {
+        "X": Y_WIDE, "Y": Y_WIDE, "weights": COLUMNS, "self_sum": True, "exclude_self": True,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["plain", "log"])
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_compiled_backend_equals_the_literal_loop(name, kernel, log):
+    widths = (40.0, 40.0 / 2**0.5, 30.0) if kernel == "epanechnikov" else (4.0, 2.0, 1.9)
+    options = {"kernel": get_kernel(kernel), "bandwidths": widths, "log": log}
+    problem = build(**PROBLEMS[name], **options)
+    assert _cpu.refuses(problem) is None
+    out, expected = _cpu.run(problem), _reference.run(problem)
+    assert out.shape == expected.shape
+    np.testing.assert_allclose(out, expected.astype(float), rtol=1e-13, atol=1e-13)
+
+
+def test_reference_is_right():
+    """Held to a sum that can be done by hand."""
+    problem = build(np.zeros((1, 1)), np.array([[0.0], [2.0]]), bandwidths=(1.0,))
+    np.testing.assert_allclose(float(_reference.run(problem)[0, 0, 0]), 1 + np.exp(-2), rtol=1e-15)
+    assert not _reference.owns(problem.X)
+    assert _reference.refuses(problem) is None
+
+
+@pytest.mark.parametrize("function", [kernel_sum, log_kernel_sum])
+def test_fast_method_is_refused_with_a_sentence(function, torch):
+    options = {"bandwidth": 1.0, "method": "fast", "tol": 1e-3}
+    sentence = r"^method='fast' is not available for NumPy arrays; use method='direct'\.$"
+    with pytest.raises(ValueError, match=sentence):
+        function(X, **options)
+    sentence = r"^method='fast' is not available for torch tensors; use method='direct'\.$"
+    with pytest.raises(ValueError, match=sentence):
+        function(torch.as_tensor(X), **options)
+
+
+@pytest.mark.parametrize("method", ["auto", "direct"])
+def test_exact_methods_are_the_same(method):
+    out = kernel_sum(X, Y, bandwidth=1.0, method=method, tol=0.1)
+    np.testing.assert_array_equal(out, kernel_sum(X, Y, bandwidth=1.0))
+
+
+def test_array_that_no_backend_owns_is_refused():
+    class Strange:
+        pass
+
+    with pytest.raises(ValueError, match=r"^no backend computes sums over Strange\.$"):
+        _dispatch.compute(build(Strange(), Y))
+
+
+def test_each_array_has_one_owner(torch):
+    tensor = torch.zeros(2, 2)
+    assert _torch.owns(tensor)
+    assert not _cpu.owns(tensor)
+    assert _cpu.owns(X)
+    assert not _torch.owns(X)
+
+
+def test_first_backend_that_does_not_refuse_computes(monkeypatch):
+    calls = []
+
+    def backend(name, reason):
+        module = types.ModuleType(name)
+        module.owns = lambda X: True
+        module.refuses = lambda problem: reason
+        module.run = lambda problem: calls.append(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        return name
+
+    busy, lazy, ready = (
+        backend("_busy", "busy now"),
+        backend("_lazy", "no"),
+        backend("_ready", None),
+    )
+    monkeypatch.setattr(_dispatch, "_BACKENDS", (busy, ready, lazy))
+    _dispatch.compute(build(X, Y))
+    assert calls == ["_ready"]
+    monkeypatch.setattr(_dispatch, "_BACKENDS", (busy, lazy))
+    with pytest.raises(ValueError, match=r"^busy now; no\.$"):
+        _dispatch.compute(build(X, Y))
+
+
+def test_fast_precision_stays_near(backend):
+    """Products even where they cancel: a few digits less, not a different answer."""
+    exact = backend.kernel_sum(X_WIDE, Y_WIDE, bandwidth=3.0)
+    fast = backend.kernel_sum(X_WIDE, Y_WIDE, bandwidth=3.0, precision="fast")
+    np.testing.assert_allclose(fast, exact, rtol=1e-3)
