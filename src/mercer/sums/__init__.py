@@ -12,7 +12,7 @@ From a call to its answer::
         │   the first backend that owns the array                   _dispatch
         ├── torch tensors: tiles of torch operations                _torch
         ├── NumPy arrays: compiled tiles                            _cpu, _columns, _loops,
-        │                                                           _simd, _exp2
+        │                                                           _tiles, _simd, _exp2
         └── (tests) the literal double loop                         _reference
 
 Ideas that the backends share stand apart from them: how distances keep their digits

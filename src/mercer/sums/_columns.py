@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.sums._geometry import Geometry, row_slabs
-from mercer.sums._loops import pack_columns
 from mercer.sums._problem import Problem
 from mercer.sums._simd import PANEL_BYTES
+from mercer.sums._tiles import pack_columns
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from numba import njit
 
-SOURCES = ("_compile.py", "_exp2.py", "_loops.py", "_simd.py")
+SOURCES = ("_compile.py", "_exp2.py", "_loops.py", "_simd.py", "_tiles.py")
 _FOLDER = Path(__file__).parent
 _DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
 

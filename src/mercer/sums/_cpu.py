@@ -22,9 +22,9 @@ from mercer.sums._problem import Problem
 from mercer.sums._threads import run_all, thread_count
 
 _PAIRS_WORTH_A_TASK = 10**6
-_BLOCK = 512  # rows of the smallest block of a symmetric sum, in a multiple of panels
-_BLOCKS = 48  # of a large one
 _PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
+_BLOCK = 512  # rows of the smallest block of a symmetric sum, a multiple of panels
+_BLOCKS = 48  # of a large symmetric sum
 
 
 def owns(X: Array) -> bool:
