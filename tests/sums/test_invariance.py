@@ -137,18 +137,16 @@ def test_memory_setting_of_the_calling_thread_counts_in_worker_threads(threads):
     assert_close(small, large)
 
 
-def _count_and_sum():
-    return _threads.thread_count(), compute("log of groups")
-
-
 @pytest.mark.parametrize("backend_name", ["threading", "loky"])
 def test_inside_joblib_workers(backend_name):
     """Two workers on this machine's cores: each takes its share at most."""
-    expected = compute("log of groups")
     cores = _threads.effective_n_threads()
-    results = Parallel(n_jobs=2, backend=backend_name)(delayed(_count_and_sum)() for _ in range(4))
-    for count, out in results:
+    run = Parallel(n_jobs=2, backend=backend_name)
+    for count in run(delayed(_threads.thread_count)() for _ in range(4)):
         assert count == 1 if backend_name == "threading" else 1 <= count <= max(1, cores // 2)
+    options = {"groups": np.arange(N) % 7, "bandwidth": 1.0}
+    expected = sums.log_kernel_sum(X, Y, **options)
+    for out in run(delayed(sums.log_kernel_sum)(X, Y, **options) for _ in range(4)):
         np.testing.assert_array_equal(out, expected)
 
 
