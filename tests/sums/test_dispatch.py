@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from mercer.kernels import KERNELS, get_kernel
+from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import _cpu, _dispatch, _reference, _torch, kernel_sum, log_kernel_sum
 from mercer.sums._problem import Problem
 
@@ -132,3 +132,28 @@ def test_fast_precision_stays_near(backend):
     exact = backend.kernel_sum(X_WIDE, Y_WIDE, bandwidth=3.0)
     fast = backend.kernel_sum(X_WIDE, Y_WIDE, bandwidth=3.0, precision="fast")
     np.testing.assert_allclose(fast, exact, rtol=1e-3)
+
+
+class Box(Kernel):
+    """A kernel that a user brings along: 1 within the bandwidth, 0 beyond."""
+
+    def _profile(self, d2, xp, bandwidth):
+        return xp.where(d2 < bandwidth**2, xp.ones_like(d2), xp.zeros_like(d2))
+
+    def _log_profile(self, d2, xp, bandwidth):
+        return xp.log(self._profile(d2, xp, bandwidth))
+
+    def log_normaliser(self, bandwidth, n_features):
+        raise ValueError("not needed here")
+
+    log_self_overlap = log_normaliser
+
+
+@pytest.mark.parametrize("name", ["box", "gaussian"])
+def test_a_kernel_of_ones_own_is_refused_where_it_is_not_compiled(torch, name):
+    box = Box(name, False, 2, False, True)
+    X = np.array([[0.0], [0.5], [3.0]])
+    with pytest.raises(ValueError, match=f"kernel '{name}' is not compiled for NumPy arrays"):
+        kernel_sum(X, kernel=box, bandwidth=1.0)
+    out = kernel_sum(torch.as_tensor(X), kernel=box, bandwidth=1.0)
+    np.testing.assert_array_equal(out, [2, 2, 1])

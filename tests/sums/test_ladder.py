@@ -13,8 +13,6 @@ PER_RUNG = {"gaussian": np.sqrt(2), "laplace": 2.0}  # ratio of bandwidths whose
 
 def value(kernel, coefficient, rungs, r):
     """Return the kernel at distance r as the loops compute it: 2**(−c·rᵖ), squared."""
-    if not kernel.is_exponential:
-        raise NotImplementedError
     return np.exp2(-coefficient * r**kernel.bandwidth_power) ** (2**rungs)
 
 

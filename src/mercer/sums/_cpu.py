@@ -13,6 +13,7 @@ import numpy as np
 from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
+from mercer.kernels import KERNELS
 from mercer.sums import _loops
 from mercer.sums._arrays import Array
 from mercer.sums._columns import Columns, Slab, arrange_columns, pack_slabs
@@ -21,6 +22,12 @@ from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums._threads import run_all, thread_count
 
+_KINDS = {
+    "gaussian": _loops.EXPONENTIAL,
+    "laplace": _loops.EXPONENTIAL,
+    "cauchy": _loops.CAUCHY,
+    "epanechnikov": _loops.EPANECHNIKOV,
+}
 _PAIRS_WORTH_A_TASK = 10**6
 _PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
 _BLOCK = 512  # rows of the smallest block of a symmetric sum, a multiple of panels
@@ -36,6 +43,11 @@ def refuses(problem: Problem) -> str | None:
     """Return why this backend can not compute the problem, or None if it can."""
     if problem.method == "fast":
         return "method='fast' is not available for NumPy arrays; use method='direct'"
+    if KERNELS.get(problem.kernel.name) != problem.kernel:
+        return (
+            f"kernel {problem.kernel.name!r} is not compiled for NumPy arrays; use one of "
+            f"{', '.join(map(repr, KERNELS))}, or torch tensors"
+        )
     return None
 
 
@@ -67,14 +79,13 @@ class _Recipe:
     def of(cls, problem: Problem, geometry: Geometry) -> "_Recipe":
         dtype = problem.X.dtype
         finfo = np.finfo(dtype)
-        kinds = {"cauchy": _loops.CAUCHY, "epanechnikov": _loops.EPANECHNIKOV}
         steps = climb(problem.kernel, geometry.bandwidths, float(finfo.eps))
         centre = geometry.centre
         return cls(
             scale=dtype.type(geometry.scale),
             centre=np.zeros(problem.X.shape[1], dtype) if centre is None else centre,
             product=centre is not None,
-            kind=kinds.get(problem.kernel.name, _loops.EXPONENTIAL),
+            kind=_KINDS[problem.kernel.name],
             root=problem.kernel.bandwidth_power == 1,
             coefficients=np.array([min(c, finfo.max / 2**10) for c, _ in steps], dtype),
             rungs=np.array([rungs for _, rungs in steps]),
