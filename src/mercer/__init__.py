@@ -5,6 +5,21 @@ and everything in this library is a weighted sum of kernels, computed in one pla
 :mod:`mercer.sums`.  ``docs/architecture.md`` is the map of the packages.
 """
 
+from mercer.classifiers import (
+    ISEClassifier,
+    LaplacianClassifier,
+    NearestAngleClassifier,
+    ParzenClassifier,
+)
+from mercer.projections import LaplacianFeatureMap
+
 __version__ = "0.1.0.dev0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "ISEClassifier",
+    "LaplacianClassifier",
+    "LaplacianFeatureMap",
+    "NearestAngleClassifier",
+    "ParzenClassifier",
+    "__version__",
+]

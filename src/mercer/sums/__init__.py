@@ -15,6 +15,9 @@ From a call to its answer::
         │                                                           _tiles, _simd, _exp2
         └── (tests) the literal double loop                         _reference
 
+`left_out_log_sums` is the one sum of another form: that of leave-one-out over weights which are
+themselves sums (`_left_out`, `_left_out_loops`).
+
 Ideas that the backends share stand apart from them: how distances keep their digits
 (`_geometry`), how a ladder of bandwidths needs few exponentials (`_ladder`), how partial
 results merge (`_reductions`), how many threads there are (`_threads`).
@@ -28,5 +31,6 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
+from mercer.sums._left_out import Removal, left_out_log_sums
 
-__all__ = ["kernel_sum", "log_kernel_sum"]
+__all__ = ["Removal", "kernel_sum", "left_out_log_sums", "log_kernel_sum"]

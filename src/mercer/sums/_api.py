@@ -195,7 +195,7 @@ def _all_bandwidths(
             n_outputs = int(groups.max(initial=-1)) + 1
         shape = (len(bandwidths), X.shape[0], n_outputs)
         return xp.full(shape, law(options["log"]).identity, dtype=xp.float64, device=device(X))
-    if itemsize(X) == 4 and _exceeds_single(extent(X, Y), bandwidths):
+    if itemsize(X) == 4 and exceeds_single(extent(X, Y), bandwidths):
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
         weights = None if weights is None else xp.astype(weights, xp.float64)
 
@@ -212,7 +212,7 @@ def _all_bandwidths(
     return xp.stack(results)
 
 
-def _exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
+def exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
     """Whether float32 numbers must be summed as float64."""
     least, most = min(bandwidths), max(bandwidths)
     in_range = _SINGLE_RANGE[0] < least and most < _SINGLE_RANGE[1]

@@ -11,7 +11,14 @@ from pathlib import Path
 
 from numba import njit
 
-SOURCES = ("_compile.py", "_exp2.py", "_loops.py", "_simd.py", "_tiles.py")
+SOURCES = (
+    "_compile.py",
+    "_exp2.py",
+    "_left_out_loops.py",
+    "_loops.py",
+    "_simd.py",
+    "_tiles.py",
+)
 _FOLDER = Path(__file__).parent
 _DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
 
@@ -24,7 +31,8 @@ def compiled(*freedoms):
 
     def decorate(function):
         function.__qualname__ += f"_{_DIGEST}"
-        options = {"nogil": True, "fastmath": set(freedoms)}
+        # By default a division is guarded by a branch, and no loop with one is vectorised.
+        options = {"nogil": True, "error_model": "numpy", "fastmath": set(freedoms)}
         try:
             return njit(cache=True, **options)(function)
         except RuntimeError:  # Numba's word for: no folder to cache in

@@ -63,7 +63,7 @@ def run(problem: Problem) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class _Recipe:
+class Recipe:
     """What the compiled loops must know besides arrays, in the order in which they take it."""
 
     scale: Any
@@ -76,7 +76,8 @@ class _Recipe:
     own_value: Any
 
     @classmethod
-    def of(cls, problem: Problem, geometry: Geometry) -> "_Recipe":
+    def of(cls, problem: Problem, geometry: Geometry) -> "Recipe":
+        """Write down the problem's geometry and ladder."""
         dtype = problem.X.dtype
         finfo = np.finfo(dtype)
         steps = climb(problem.kernel, geometry.bandwidths, float(finfo.eps))
@@ -93,6 +94,7 @@ class _Recipe:
         )
 
     def arguments(self) -> tuple[Any, ...]:
+        """Return the fields in their order."""
         return tuple(vars(self).values())
 
 
@@ -117,8 +119,8 @@ def _absorb_rows(
     problem: Problem, geometry: Geometry, columns: Columns, start: int, stop: int, relative: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (rows, segments) nearest distances and (rows, outputs, rungs) sums of some rows."""
-    X = _plain(problem.X[start:stop])
-    recipe = _Recipe.of(problem, geometry).arguments()
+    X = plain(problem.X[start:stop])
+    recipe = Recipe.of(problem, geometry).arguments()
     nearest = np.full((stop - start, len(problem.bounds) - 1), np.inf)
     totals = np.zeros((stop - start, problem.n_outputs, len(problem.bandwidths)))
 
@@ -130,11 +132,11 @@ def _absorb_rows(
 
     for slab in pack_slabs(columns, problem.Y, geometry, working_memory() // 4):
         own = columns.own[start:stop] - slab.start
-        run_all(partial(absorb, slab, own), _row_tasks(stop - start, slab.n_columns))
+        run_all(partial(absorb, slab, own), row_tasks(stop - start, slab.n_columns))
     return nearest, totals
 
 
-def _row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
+def row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
     """Cut the rows into tasks: enough for all threads, none too small or too long."""
     shared = -(-n_rows // (4 * thread_count()))
     least, most = (pairs // max(1, n_columns) for pairs in (_PAIRS_WORTH_A_TASK, _PAIRS_PER_TASK))
@@ -164,8 +166,8 @@ def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float6
     of a round write to different rows, and the order of additions does not depend on threads.
     """
     n = problem.X.shape[0]
-    X = _plain(problem.X)
-    recipe = _Recipe.of(problem, geometry).arguments()
+    X = plain(problem.X)
+    recipe = Recipe.of(problem, geometry).arguments()
     columns = arrange_columns(problem)
     (slab,) = pack_slabs(columns, X, geometry, working_memory())
     totals = np.zeros(n)
@@ -189,6 +191,6 @@ def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float6
     out[0, :, 0] = np.log(totals) if problem.log else totals
 
 
-def _plain(X: NDArray[Any]) -> NDArray[Any]:
+def plain(X: NDArray[Any]) -> NDArray[Any]:
     """Return X as the loops are compiled for: in rows, writeable; a copy only if it is not."""
     return np.require(X, requirements=["C", "A", "W"])

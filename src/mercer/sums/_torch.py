@@ -41,7 +41,7 @@ def run(problem: Problem) -> Array:
     import torch
 
     with torch.no_grad():
-        tiling = _Tiling.of(problem, choose_geometry(problem))
+        tiling = Tiling.of(problem, choose_geometry(problem))
     weights = problem.weights
     if weights is None:
         weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
@@ -58,7 +58,7 @@ class _Tile:
 
 
 @dataclass(frozen=True)
-class _Tiling:
+class Tiling:
     """A problem cut into tiles, each with its distances."""
 
     problem: Problem
@@ -66,7 +66,8 @@ class _Tiling:
     order: Array | None
 
     @classmethod
-    def of(cls, problem: Problem, geometry: Geometry) -> "_Tiling":
+    def of(cls, problem: Problem, geometry: Geometry) -> "Tiling":
+        """Put the order of summation where the data are."""
         import torch
 
         order = problem.order
@@ -74,17 +75,19 @@ class _Tiling:
             order = torch.as_tensor(order, device=problem.X.device)
         return cls(problem, geometry, order)
 
-    def tiles(self) -> Iterator[_Tile]:
-        """All pairs, in tiles that lie in one segment each."""
+    def tiles(self, start: int = 0, stop: int | None = None) -> Iterator[_Tile]:
+        """All pairs of rows start…stop, in tiles that lie in one segment each."""
         X, bounds = self.problem.X, self.problem.bounds
+        n_rows = (X.shape[0] if stop is None else stop) - start
         budget = working_memory() // (_TEMPORARIES * itemsize(X))
         area = max(1, min(budget, _TILE.get(X.device.type, _TILE["cuda"])))
         width = min(_COLUMNS, max(1, int(area**0.5) * 2), max(1, self.problem.n_columns))
-        for start, stop in row_slabs(X.shape[0], width, area):
+        for top, bottom in row_slabs(n_rows, width, area):
+            rows = slice(start + top, start + bottom)
             for s, (low, high) in enumerate(pairwise(bounds)):
                 outputs = slice(None) if self.problem.weights_are_columns else slice(s, s + 1)
                 for first, last in row_slabs(high - low, 1, width):
-                    yield _Tile(slice(start, stop), slice(low + first, low + last), outputs)
+                    yield _Tile(rows, slice(low + first, low + last), outputs)
 
     def distances(self, x: Array, y: Array, tile: _Tile) -> Array:
         """Squared distances of rows to columns, in the geometry's scale."""
@@ -123,7 +126,7 @@ class _Tiling:
         return torch.arange(tile.columns.start, tile.columns.stop, device=device)
 
 
-def _forward(X: Array, Y: Array, weights: Array, tiling: _Tiling) -> Array:
+def _forward(X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
     import torch
 
     problem, reduction = tiling.problem, law(tiling.problem.log)
@@ -140,7 +143,7 @@ def _forward(X: Array, Y: Array, weights: Array, tiling: _Tiling) -> Array:
 
 
 def _backward(
-    X: Array, Y: Array, weights: Array, out: Array, grad: Array, tiling: _Tiling
+    X: Array, Y: Array, weights: Array, out: Array, grad: Array, tiling: Tiling
 ) -> tuple[Array, Array, Array]:
     """Return gradients by automatic differentiation of one tile at a time.
 
@@ -187,7 +190,7 @@ def _differentiable_sum() -> Any:
 
     class KernelSum(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, X: Array, Y: Array, weights: Array, tiling: _Tiling) -> Array:
+        def forward(ctx: Any, X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
             out = _forward(X, Y, weights, tiling)
             ctx.save_for_backward(X, Y, weights, out)
             ctx.tiling = tiling

@@ -1,0 +1,195 @@
+"""What the classifiers share: input, labels, priors, and answers from one table of scores."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_array
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._sklearn import check_sample_weight, get_namespace
+from mercer.classifiers._logs import log_normalise
+from mercer.sums._arrays import like, take_rows, to_numpy
+from mercer.sums._geometry import row_slabs, working_memory
+
+Array = Any
+_TABLES = 6  # arrays of (rows, classes) that scoring holds at once
+
+
+class ClassVectorClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that score a point by its sums over classes.
+
+    A subclass writes `fit` and `_log_scores(X)`, a float64 (rows, classes) table whose largest
+    entry is the answer; −inf is allowed, unless a whole row of it.
+    """
+
+    classes_: Array
+
+    def _log_scores(self, X: Array) -> Array:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of each class, in logarithms.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes) or (n_samples,)
+            For two classes the second one's score minus the first one's.
+        """
+        X = self._check_rows(X)
+        scores = self._all_scores(X)
+        if scores.shape[1] == 2:
+            scores = scores[:, 1] - scores[:, 0]
+        return array_namespace(X).astype(scores, X.dtype)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        shares = self.predict_proba(X)
+        return array_namespace(shares).log(shares)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the scores, divided by their sum.
+
+        They are no calibrated probabilities: use
+        :class:`sklearn.calibration.CalibratedClassifierCV` where their size matters.  None is
+        exactly zero: below the smallest normal number, `decision_function` has the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        X = self._check_rows(X)
+        xp = array_namespace(X)
+        shares = xp.astype(xp.exp(log_normalise(self._all_scores(X))), X.dtype)
+        return xp.maximum(shares, xp.full_like(shares, xp.finfo(X.dtype).smallest_normal))
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        X = self._check_rows(X)
+        xp = array_namespace(X)
+        chosen = [xp.argmax(self._log_scores(X[rows, :]), axis=1) for rows in self._slabs(X)]
+        return self._labels(xp.concat(chosen))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.array_api_support = True
+        return tags
+
+    def _all_scores(self, X: Array) -> Array:
+        parts = [self._log_scores(X[rows, :]) for rows in self._slabs(X)]
+        return array_namespace(X).concat(parts)
+
+    def _slabs(self, X: Array) -> Iterator[slice]:
+        """Cut rows into ranges whose tables of scores fit the memory budget."""
+        bytes_per_row = 8 * self.classes_.shape[0] * _TABLES
+        for start, stop in row_slabs(X.shape[0], bytes_per_row, working_memory() // 2):
+            yield slice(start, stop)
+
+    def _labels(self, chosen: Array) -> Array:
+        if is_torch_array(self.classes_):
+            return take_rows(self.classes_, to_numpy(chosen))
+        return self.classes_[to_numpy(chosen)]
+
+    def _check_rows(self, X: Any) -> Array:
+        """Return new rows as the training rows were: dense floats of one library and device."""
+        check_is_fitted(self)
+        xp, _ = get_namespace(X)
+        floats = [xp.float64, xp.float32]
+        return _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
+
+    def _check_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Array, NDArray[np.int64], Array]:
+        """Validate training data; return rows, class codes and weights, and set `classes_`.
+
+        Rows of weight 0 are gone, as if they had not been given.
+        """
+        xp, _ = get_namespace(X)
+        floats = [xp.float64, xp.float32]
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)
+        check_classification_targets(y)
+        X, labels = _dense(X), to_numpy(y)
+        weights = np.ones(X.shape[0])
+        if sample_weight is not None:
+            weights = to_numpy(
+                check_sample_weight(sample_weight, X, dtype=xp.float64, ensure_non_negative=True)
+            )
+            counted = np.flatnonzero(weights > 0)
+            if counted.size == 0:
+                raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")
+            X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if classes.size < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes in y, got one class: "
+                f"{classes[0]!r}."
+            )
+        is_tensor = is_torch_array(y)
+        self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
+        return X, codes.astype(np.int64), like(weights, X, dtype=xp.float64)
+
+
+def check_priors(priors: Any, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return class priors that add up to 1: given ones, equal ones, or the classes' shares."""
+    shares: NDArray[np.float64] = counts / counts.sum()
+    if priors is None:
+        return shares
+    if isinstance(priors, str):  # "uniform": the constraints allow no other
+        return np.full_like(shares, 1 / shares.size)
+    values = np.asarray(priors, dtype=float)
+    if values.shape != shares.shape:
+        raise ValueError(
+            f"priors must have one entry for each of the {shares.size} classes, got shape "
+            f"{values.shape}."
+        )
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"priors must be positive, got {values.tolist()}.")
+    if abs(values.sum() - 1) > 1e-6:
+        raise ValueError(f"priors must add up to 1, got {values.sum():g}.")
+    normalised: NDArray[np.float64] = values / values.sum()
+    return normalised
+
+
+def _dense(X: Any) -> Array:
+    """Return a matrix in full, if that fits the memory budget."""
+    if not issparse(X):
+        return X
+    n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if n_bytes > working_memory():
+        raise ValueError(
+            f"X is sparse and would take {n_bytes / 2**20:.0f} MiB as a dense array, more than "
+            f"working_memory={working_memory() / 2**20:.0f} MiB; reduce its columns (say, by "
+            "sklearn.decomposition.TruncatedSVD) or raise sklearn.set_config(working_memory=…)."
+        )
+    return X.toarray()

@@ -1,0 +1,349 @@
+"""The Laplacian classifier: the cosine to class means weighted by inverse root densities."""
+
+from functools import partial
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from array_api_compat import array_namespace, device
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer.bandwidth import resolve_bandwidth
+from mercer.classifiers._base import ClassVectorClassifier, check_priors
+from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
+from mercer.classifiers._leave_one_out_exact import with_exact_norms
+from mercer.classifiers._logs import logsumexp, safe_log
+from mercer.classifiers._nodes import choose_nodes
+from mercer.classifiers._rules import append_scores, cosine_scores
+from mercer.classifiers._sample import Sample
+from mercer.classifiers._selection import choose, ladder, tally
+from mercer.classifiers._significance import Density, choose_subset
+from mercer.kernels import mercer_width
+from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums._arrays import like, take_rows, to_numpy
+
+Array = Any
+
+
+class LaplacianClassifier(ClassVectorClassifier):
+    r"""Classify by the angle to class means, in which each point counts by its rarity.
+
+    A class is the mean of its points in the feature space of the Gaussian kernel, each weighted by
+    the inverse root of the data's density there, so that points in thin regions, often those
+    between classes, count more.  A new point goes to the class whose mean vector makes the smallest
+    angle with it.  Nothing is optimised but one bandwidth, and that by leave-one-out on
+    a ladder of 17 in a few passes over the pairs.
+
+    .. math::
+
+        \gamma_c(x) = \frac{1}{V_c} \sum_{i \in c} \hat f(x_i)^{-1/2}\, k(x, x_i), \qquad
+        V_c^2 = \sum_{i, j \in c} \hat f(x_i)^{-1/2}\, k(x_i, x_j)\, \hat f(x_j)^{-1/2}
+
+    with :math:`k` the Gaussian kernel of width √2·h and :math:`\hat f` the Parzen estimate of width
+    h over all training rows [1]_.
+
+    =================  ==========================================
+    paper              here
+    =================  ==========================================
+    σ                  ``bandwidth``, ``bandwidth_`` (h)
+    σ̃ = √2·σ           the kernel's width, √2·``bandwidth_``
+    f̂^(−1/2)           ``weights_``, up to a common factor
+    γ_c                exp(``decision_function``)
+    V_c                ``norms_``
+    N_c/N              ``class_prior_``
+    =================  ==========================================
+
+    Parameters
+    ----------
+    bandwidth : float or str, default="loo"
+        The Parzen width h; ``"loo"`` chooses it by leave-one-out among √2 steps from a sixteenth of
+        Silverman's to sixteen times it; or a rule of :func:`mercer.bandwidth.resolve_bandwidth`.
+    rule : {"cosine", "append", "auto"}, default="cosine"
+        ``"cosine"`` is (16)–(19) of the paper; ``"append"`` puts the point in each class
+        in turn and takes the one with the least multiway Laplacian information cut (15), which
+        the paper sets out to minimise; ``"auto"`` lets leave-one-out choose.
+    density : {"parzen", "mercer"} or None, default="parzen"
+        Windows of f̂: of width h as printed in (8), or of width √2·h, as the row sums of a graph's
+        affinities; None is f ≡ 1, no weighting.
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        What leave-one-out maximises.  Take the second where rare classes matter.
+    priors : array-like of shape (n_classes,), "uniform" or None, default=None
+        None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
+        scores.
+    density_subset : int, float or None, default=None
+        How many rows, or what share of them, f̂ is estimated from.  A row keeps its own term.
+    n_nodes : int or None, default=None
+        How many rows the expansion is pruned to, for faster prediction; None keeps all.
+    node_selection : {"herding", "largest", "random"}, default="herding"
+        How nodes are chosen: so that they stand for the class means, with new weights; those of the
+        largest weights, as the paper proposes; or at random.
+    loo : {"fast", "exact"}, default="fast"
+        Whether leave-one-out takes the change of V_c to first order, or exactly in time n³
+        (for at most 2000 rows).
+    random_state : int, RandomState instance or None, default=None
+        For `density_subset` and random nodes.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    bandwidth_ : float
+    rule_ : {"cosine", "append"}
+    weights_ : array of shape (n_rows,)
+        Significance of the training rows of positive weight, f̂^(−1/2) in units of
+        one window's peak over N: between 1 and √N.
+    X_fit_ : array of shape (n_nodes, n_features)
+        Rows of the expansion.
+    node_weights_ : array of shape (n_nodes,)
+    node_classes_ : array of int of shape (n_nodes,)
+        Index into ``classes_``.
+    support_ : array of int of shape (n_nodes,)
+        Which training rows the nodes are.
+    norms_ : array of shape (n_classes,)
+        V_c.
+    class_prior_ : array of shape (n_classes,)
+        Shares of the classes in training, N_c/N.
+    priors_ : array of shape (n_classes,)
+    loo_results_ : dict of arrays
+        With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
+        accuracy, and their log-losses.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+
+    See Also
+    --------
+    ParzenClassifier : Bayes' rule with the same windows.
+    ISEClassifier : Distance instead of angle.
+
+    Notes
+    -----
+    Time: n²·d for a given bandwidth, about ten times that for leave-one-out over 17;
+    n_test·n·d to predict.  Memory grows with n.  ``rule="append"`` takes about twice as long.
+
+    Departures from the paper: the cosine rule (16) is not the minimiser of the cost after
+    assigning the point, as the text says; ``rule="append"`` is.  (17) prints W_σ where the
+    derivation needs W_{√2σ}.  Scores are kept as logarithms, so that a point far from all data
+    still gets the class of the largest cosine.
+
+    What lifts rare classes is the normalisation V_c rather than the weights.  On tables of
+    many kinds a tuned SVC or kernel Fisher discriminant is a little more accurate; this
+    classifier is quicker to tune.  `predict_proba` is the normalised score γ_c / Σ γ, no
+    calibrated probability.
+
+    References
+    ----------
+    .. [1] R. Jenssen, D. Erdogmus, J. C. Principe and T. Eltoft, "The Laplacian classifier",
+       IEEE Transactions on Signal Processing 55(7), 3262–3271, 2007.
+       https://doi.org/10.1109/TSP.2007.894391
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from mercer import LaplacianClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LaplacianClassifier()).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 3)
+    0.955
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "rule": [StrOptions({"cosine", "append", "auto"})],
+        "density": [StrOptions({"parzen", "mercer"}), None],
+        "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
+        "density_subset": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
+        "node_selection": [StrOptions({"herding", "largest", "random"})],
+        "loo": [StrOptions({"fast", "exact"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        bandwidth: Any = "loo",
+        rule: str = "cosine",
+        density: str | None = "parzen",
+        scoring: str = "accuracy",
+        priors: Any = None,
+        density_subset: float | None = None,
+        n_nodes: int | None = None,
+        node_selection: str = "herding",
+        loo: str = "fast",
+        random_state: Any = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.rule = rule
+        self.density = density
+        self.scoring = scoring
+        self.priors = priors
+        self.density_subset = density_subset
+        self.n_nodes = n_nodes
+        self.node_selection = node_selection
+        self.loo = loo
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LaplacianClassifier":
+        """Weigh the rows, choose the bandwidth, and add up the class norms.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; a weight of 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        X, codes, weights = self._check_fit(X, y, sample_weight)
+        random_state = check_random_state(self.random_state)
+        density = Density(
+            self.density, choose_subset(self.density_subset, X.shape[0], random_state)
+        )
+        counts = np.bincount(codes, to_numpy(weights)).astype(np.float64)
+        self.class_prior_ = like(counts / counts.sum(), weights)
+        self.priors_ = like(check_priors(self.priors, counts), weights)
+        self._choose(X, codes, weights, density)
+
+        xp = array_namespace(weights)
+        F = density.at_rows(X, weights, (self.bandwidth_,))
+        F = xp.ones_like(weights) if F is None else F[0, :]
+        beta = weights * F**-0.5
+        self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
+        self._expand(X, codes, beta, random_state)
+        if self.rule_ == "append":
+            self._density_rows, self._density_weights = density.rows_for_points(X, weights)
+        return self
+
+    def _choose(self, X: Array, codes: NDArray[np.int64], weights: Array, density: Density) -> None:
+        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
+        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
+        if not by_loo:
+            self.bandwidth_ = resolve_bandwidth(self.bandwidth, X, sample_weight=weights)
+        if not by_loo and self.rule != "auto":
+            self.rule_ = self.rule
+            return
+        bandwidths = (self.bandwidth_,) if not by_loo else ladder(X, weights)
+        rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
+        sample = Sample.sorted(X, codes, weights)
+        order = np.argsort(codes, kind="stable")
+        if density.subset is not None:
+            place = np.empty_like(order)
+            place[order] = np.arange(order.size)
+            density = Density(density.kind, np.sort(place[density.subset]))
+        F = density.at_rows(sample.X, sample.weights, bandwidths)
+        links = "norms" if "append" in rules else None
+        parts = left_out_vectors(
+            sample,
+            bandwidths,
+            F,
+            squared=density.squared,
+            leaving=density.leaving(sample.weights, sample.unit),
+            links=links,
+        )
+        if self.loo == "exact" and F is not None:
+            parts = with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
+        scores = {rule: partial(self._left_out_scores, rule) for rule in rules}
+        self.loo_results_ = tally(sample, bandwidths, parts, scores)
+        best = choose(self.loo_results_, self.scoring)
+        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
+        self.rule_ = str(self.loo_results_["rule"][best])
+
+    def _left_out_scores(self, rule: str, part: LeftOut) -> Array:
+        """Return the scores that the rows would get from a classifier without them."""
+        xp = array_namespace(part.log_sums)
+        total = xp.sum(part.counts, axis=1, keepdims=True)
+        if rule == "cosine":
+            scores = cosine_scores(part.log_sums, part.log_norms)
+        else:
+            scores = append_scores(
+                part.log_sums, part.log_norms, part.log_links, part.log_weight, total
+            )
+        if self.priors is None:
+            return scores
+        shares = safe_log(part.counts / total)
+        shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
+        return scores + shift
+
+    def _expand(self, X: Array, codes: NDArray[np.int64], beta: Array, random_state: Any) -> None:
+        """Set the nodes and weights of the expansion, and what the rules need of it."""
+        xp = array_namespace(beta)
+        width = mercer_width(self.bandwidth_)
+        rows = np.arange(codes.size)
+        if self.n_nodes is not None and self.n_nodes < codes.size:
+            rows, beta = choose_nodes(
+                self.node_selection, X, codes, beta, width, self.n_nodes, random_state
+            )
+            X, codes = take_rows(X, rows), codes[rows]
+        self.X_fit_, self.node_weights_ = X, beta
+        self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
+        sample = Sample.sorted(X, codes, beta)
+        vectors = ClassVectors(sample, (width,), xp.expand_dims(sample.weights, axis=0))
+        self.norms_ = vectors.squared_norms[0, :] ** 0.5
+        if self.rule_ == "append":
+            self._log_links = _log_links(sample, self.norms_, width)
+
+    def _log_own_weight(self, X: Array) -> Array:
+        """Return log f̂(x)^(−1/2) of new points, their own windows included."""
+        xp = array_namespace(X)
+        if self.density is None:
+            return xp.zeros(X.shape[0], dtype=xp.float64, device=device(X))
+        F = kernel_sum(
+            X,
+            self._density_rows,
+            weights=xp.astype(self._density_weights, X.dtype),
+            bandwidth=Density(self.density).window(self.bandwidth_),
+        )
+        return -0.5 * xp.log1p(xp.astype(F, xp.float64))
+
+    def _log_scores(self, X: Array) -> Array:
+        xp = array_namespace(X)
+        log_sums = xp.astype(
+            log_kernel_sum(
+                X,
+                self.X_fit_,
+                weights=xp.astype(self.node_weights_, self.X_fit_.dtype),
+                groups=to_numpy(self.node_classes_),
+                bandwidth=mercer_width(self.bandwidth_),
+            ),
+            xp.float64,
+        )
+        if self.rule_ == "cosine":
+            scores = cosine_scores(log_sums, xp.log(self.norms_))
+        else:
+            total = float(xp.sum(self._density_weights))
+            scores = append_scores(
+                log_sums, xp.log(self.norms_), self._log_links, self._log_own_weight(X), total
+            )
+        if self.priors is None:
+            return scores
+        return scores + xp.log(self.priors_) - xp.log(self.class_prior_)
+
+
+def _log_links(sample: Sample, norms: Array, width: float) -> Array:
+    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j: one pass over the pairs."""
+    xp = array_namespace(norms)
+    beta = sample.weights
+    divided = xp.astype(beta / take_rows(norms, sample.codes), sample.X.dtype)
+    sums = []
+    for rows in ClassVectors(sample, (width,), beta[None, :]).slabs():
+        logs = log_kernel_sum(
+            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width
+        )
+        others = xp.where(sample.own(rows), -float("inf"), xp.astype(logs, xp.float64))
+        sums.append(logsumexp(others) + xp.log(beta[rows]))
+    by_row = xp.concat(sums)
+    return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])

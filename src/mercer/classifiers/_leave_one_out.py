@@ -1,0 +1,182 @@
+r"""What every rule needs to judge each training row without it, at a ladder of bandwidths.
+
+One repetition of a row leaves at a time (u = min(1, ω)), so that a weight of 2 is the same as a row
+twice.  Leaving row i out changes
+
+- its own terms;
+- the density at every other row, F_j − u g_ij, and with it the weight β_j = ω_j F_j^(−1/2): exact
+  in the sums, as the engine takes i's window out of each F_j while the pairs pass;
+- the norms V_c, whose double sums change with every β_j: exact where f ≡ 1, else to first order in
+  the change of the weights, 2 Σ_j Δβ_j R_j, which the same pass adds up;
+- the links between classes, in which the change of the other rows' weights is left out:
+  it is of relative size 1/N.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from array_api_compat import array_namespace, device
+
+from mercer.classifiers._class_vectors import ClassVectors, add_own
+from mercer.classifiers._logs import safe_log
+from mercer.classifiers._sample import Sample
+from mercer.kernels import mercer_width
+from mercer.sums import Removal, left_out_log_sums
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Some rows, each seen from the sample without it, at one bandwidth.
+
+    Parameters
+    ----------
+    rows : slice
+    rung : int
+        Index of the bandwidth.
+    counts : array of shape (rows, C)
+        N_c; 0 for a class of which nothing is left.
+    log_sums : array of shape (rows, C)
+        log A_c.
+    log_norms : array of shape (rows, C) or None
+        log V_c; −inf for a class of which nothing is left.
+    log_links : array of shape (rows, C) or None
+        log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j, or with N_j for V_j.
+    log_weight : array of shape (rows,)
+        log a: the weight that the row would have.
+    """
+
+    rows: slice
+    rung: int
+    counts: Array
+    log_sums: Array
+    log_norms: Array | None
+    log_links: Array | None
+    log_weight: Array
+
+
+def left_out_windows(sample: Sample, widths: tuple[float, ...]) -> Iterator[LeftOut]:
+    """Yield the plain class sums of kernels of these widths: all that Parzen's rule needs."""
+    xp = array_namespace(sample.weights)
+    vectors = ClassVectors(sample, widths, xp.stack([sample.weights] * len(widths)))
+    for rows in vectors.slabs():
+        copies = sample.weights[rows] - sample.unit[rows]
+        sums = add_own(sample, vectors.sums(rows), copies, rows)
+        counts, zero = sample.counts_without(rows), xp.zeros_like(copies)
+        for rung in range(len(widths)):
+            yield LeftOut(rows, rung, counts, sums[rung], None, None, zero)
+
+
+def left_out_vectors(
+    sample: Sample,
+    bandwidths: tuple[float, ...],
+    densities: Array | None,
+    *,
+    squared: bool = True,
+    leaving: Array | None = None,
+    links: str | None = None,
+) -> Iterator[LeftOut]:
+    """Yield sums, norms and links of the class vectors.
+
+    Parameters
+    ----------
+    sample : Sample
+    bandwidths : tuple of float
+        Parzen widths, the widest first.
+    densities : array of shape (b, n) or None
+        F_j; None is f ≡ 1.
+    squared : bool
+        Whether densities sum windows of width h (the squared Mercer kernel) or the kernel itself.
+    leaving : array of shape (n,) or None
+        Weight of each row's window in the other rows' densities, where it is not u.
+    links : {"norms", "counts"} or None
+        What links are divided by; None if they are not wanted.
+    """
+    xp = array_namespace(sample.weights)
+    widths = tuple(mercer_width(h) for h in bandwidths)
+    omega, unit = sample.weights, sample.unit
+    F = xp.stack([xp.ones_like(omega)] * len(widths)) if densities is None else densities
+    a = F**-0.5
+    vectors = ClassVectors(sample, widths, omega * a)
+    own_sums = vectors.own_sums
+    removal = None
+    if densities is not None:
+        gone = unit if leaving is None else leaving
+        removal = Removal(gone, F, omega, squared, drift_weights=vectors.weights * own_sums)
+    for rows in vectors.slabs():
+        counts, own = sample.counts_without(rows), sample.own(rows)
+        sums, drifts = left_out_log_sums(
+            sample.X,
+            sample.codes,
+            bandwidths=widths,
+            weights=vectors.weights,
+            removal=removal,
+            rows=rows,
+        )
+        plain = vectors.sums(rows) if links is not None and removal is not None else sums
+        copies, u = omega[rows] - unit[rows], unit[rows]
+        for rung in range(len(widths)):
+            a_i, R_i, beta_i = a[rung, rows], own_sums[rung, rows], vectors.weights[rung, rows]
+            left = F[rung, rows] - u if densities is not None else F[rung, rows]
+            a_left = xp.where(copies > 0, xp.where(left > 0, left, 1.0) ** -0.5, a_i)
+            norms = vectors.squared_norms[rung, :] + xp.zeros_like(counts)
+            # The row's own part leaves: V² − 2uaR + u²a², (19).
+            change = -2 * u * a_i * R_i + (u * a_i) ** 2
+            if drifts is not None:
+                norms = norms + 2 * drifts[rung]
+                own_term = xp.sum(xp.where(own, xp.exp(sums[rung]), 0.0), axis=1)
+                change = change - 2 * u * a_i * (own_term - (R_i - beta_i))
+                change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
+            norms = xp.where(own, norms + change[:, None], norms)
+            # Rounding must not take a norm below that of what surely is left.
+            norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
+            log_norms = 0.5 * safe_log(norms)
+            log_links = None
+            if links is not None:
+                divisor = safe_log(counts) if links == "counts" else log_norms
+                log_links = _links(vectors, rung, rows, safe_log(u * a_i), plain[rung], divisor)
+            yield LeftOut(
+                rows,
+                rung,
+                counts,
+                add_own(sample, sums[rung], copies * a_left, rows),
+                log_norms,
+                log_links,
+                -0.5 * xp.log(left + 1) if densities is not None else xp.zeros_like(u),
+            )
+
+
+def _links(
+    vectors: ClassVectors, rung: int, rows: slice, log_gone: Array, plain: Array, divisor: Array
+) -> Array:
+    """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / v_j without each row: (rows, C), v in logs.
+
+    Products are taken relative to the largest of class c, so that classes far from each other
+    do not underflow.
+    """
+    xp = array_namespace(plain)
+    own = vectors.sample.own(rows)
+    shares = xp.where(xp.isfinite(divisor), xp.exp(-divisor), xp.zeros_like(divisor))
+    products = vectors.log_products[rung, :, :]
+    classes = xp.arange(products.shape[0], device=device(products))
+    is_same = classes[:, None] == classes
+    products = xp.where(is_same, xp.full_like(products, -float("inf")), products)
+    top = xp.max(products, axis=1)
+    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    relative = xp.exp(products - top[:, None])
+    links = shares @ relative.T
+    # What row i, of class y, had in the products: u a Σ_{l in j} β_l k(x_i, x_l) for j ≠ y.
+    log_part = xp.where(own, xp.full_like(plain, -float("inf")), plain + log_gone[:, None])
+    share_y = xp.sum(xp.where(own, shares, 0.0), axis=1, keepdims=True)
+    part = xp.exp(log_part - top) * share_y
+    top_y = xp.sum(xp.where(own, top, 0.0), axis=1, keepdims=True)
+    of_all = xp.sum(xp.exp(log_part - top_y) * shares, axis=1, keepdims=True)
+    part = xp.where(own, of_all, part)
+    links = xp.maximum(links - part, xp.zeros_like(links))
+    return safe_log(links) + top
+
+
+def _tiny(a: Array) -> Array:
+    return array_namespace(a).full_like(a, 1e-300)

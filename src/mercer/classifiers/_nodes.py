@@ -1,0 +1,110 @@
+"""Fewer rows that stand for a class vector, for faster prediction.
+
+Herding takes, one after the other, the row at which what is still missing of the class vector is
+largest; the nodes' weights are then the best ones that are not negative, so that logarithms of
+sums still exist.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+
+from mercer.kernels import get_kernel
+from mercer.sums import kernel_sum
+from mercer.sums._arrays import like, take_rows, to_numpy
+
+Array = Any
+_JITTER = 1e-10  # of the nodes' kernel matrix, whose diagonal is 1
+
+
+def choose_nodes(
+    selection: str,
+    X: Array,
+    codes: NDArray[np.int64],
+    weights: Array,
+    width: float,
+    n_nodes: int,
+    random_state: np.random.RandomState,
+) -> tuple[NDArray[np.int64], Array]:
+    """Return which rows are the nodes, sorted, and their weights.
+
+    Every class gets nodes in proportion to its rows, and at least one.
+    """
+    counts = np.bincount(codes)
+    if n_nodes < counts.size:
+        raise ValueError(
+            f"n_nodes={n_nodes} is less than the number of classes, {counts.size}: each needs one."
+        )
+    order = np.argsort(codes, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    rows, kept = [], []
+    for (low, high), size in zip(pairwise(bounds), _shares(counts, n_nodes), strict=True):
+        members = order[low:high]
+        beta = take_rows(weights, members)
+        if selection == "largest":
+            chosen = np.argsort(-to_numpy(beta), kind="stable")[:size]
+        elif selection == "random":
+            chosen = random_state.permutation(high - low)[:size]
+        else:
+            chosen, beta_chosen = _herd(take_rows(X, members), beta, width, int(size))
+        if selection != "herding":
+            beta_chosen = to_numpy(take_rows(beta, chosen))
+        used = beta_chosen > 0
+        rows.append(members[chosen[used]])
+        kept.append(beta_chosen[used])
+    nodes, node_weights = np.concatenate(rows), np.concatenate(kept)
+    in_order = np.argsort(nodes, kind="stable")
+    return nodes[in_order], like(node_weights[in_order], weights)
+
+
+def _shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
+    """Divide nodes among classes by size: at least one each, at most what a class has."""
+    shares: NDArray[np.int64] = np.maximum(
+        1, np.floor(n_nodes * counts / counts.sum()).astype(np.int64)
+    )
+    while shares.sum() > n_nodes:
+        shares[np.argmax(shares)] -= 1
+    while shares.sum() < min(n_nodes, counts.sum()):
+        wanting = np.where(shares < counts, n_nodes * counts / counts.sum() - shares, -np.inf)
+        shares[np.argmax(wanting)] += 1
+    return shares
+
+
+def _herd(
+    X: Array, beta: Array, width: float, size: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return `size` rows of one class and weights with which they stand for Σ β_i Φ(x_i).
+
+    The error ‖M − Σ_s b_s Φ(x_s)‖² falls fastest along the row of the largest residual
+    ⟨M − M̂, Φ(x_j)⟩; a step of Σβ/size each keeps the total weight, as herding does.
+    """
+    xp = array_namespace(X)
+    kernel = get_kernel("gaussian")
+    wanted = to_numpy(kernel_sum(X, weights=xp.astype(beta, X.dtype), bandwidth=width))
+    wanted = wanted.astype(np.float64)
+    residual, step = wanted.copy(), float(xp.sum(beta)) / size
+    free = np.ones(wanted.size, dtype=bool)
+    chosen = []
+    for _ in range(size):
+        j = int(np.argmax(np.where(free, residual, -np.inf)))
+        chosen.append(j)
+        free[j] = False
+        residual -= step * _column(X, j, kernel, width)
+    nodes = np.array(chosen)
+    K = np.stack([_column(X, j, kernel, width)[nodes] for j in nodes])
+    # ‖M − Σ bΦ‖² = ‖Lᵀb − L⁻¹m‖² + constant, with K = LLᵀ and m_s = ⟨M, Φ(x_s)⟩.
+    L = cholesky(K + _JITTER * np.eye(size), lower=True)
+    weights, _ = nnls(L.T, solve_triangular(L, wanted[nodes], lower=True))
+    return nodes, weights
+
+
+def _column(X: Array, j: int, kernel: Any, width: float) -> NDArray[np.float64]:
+    """Kernel values of all rows with row j."""
+    xp = array_namespace(X)
+    d2 = xp.sum((X - X[j, :]) ** 2, axis=1)
+    return np.asarray(to_numpy(kernel.profile(d2, width)), dtype=np.float64)

@@ -1,0 +1,98 @@
+"""Densities at the training rows, and the weights that the Laplacian classifier makes of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from mercer.kernels import mercer_width
+from mercer.sums import kernel_sum
+from mercer.sums._arrays import like, take_rows
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Density:
+    """How f̂ is estimated: a Parzen estimate over all rows or a subset, the row itself included.
+
+    Densities are in units of one window's peak: F_j = Σ_l ω_l g(x_j, x_l) with g = 1 at distance 0.
+
+    Parameters
+    ----------
+    kind : {"parzen", "mercer"} or None
+        Windows of width h, [1] (8), of width √2·h, or f ≡ 1.
+    subset : NumPy array of int or None
+        Rows that f̂ is estimated from; all when None.
+    """
+
+    kind: str | None
+    subset: NDArray[np.int64] | None = None
+
+    @property
+    def squared(self) -> bool:
+        """Whether the window is the square of the Mercer kernel."""
+        return self.kind == "parzen"
+
+    def window(self, bandwidth: float) -> float:
+        """Width of the windows."""
+        return bandwidth if self.kind == "parzen" else mercer_width(bandwidth)
+
+    def at_rows(self, X: Array, weights: Array, bandwidths: tuple[float, ...]) -> Array | None:
+        """Return F at the training rows: (b, n); None for f ≡ 1."""
+        if self.kind is None:
+            return None
+        xp = array_namespace(weights)
+        widths = [self.window(h) for h in bandwidths]
+        counts = xp.astype(weights, X.dtype)
+        if self.subset is None:
+            F = kernel_sum(X, weights=counts, bandwidth=widths)
+            return xp.maximum(xp.astype(F, xp.float64), weights)
+        # A row keeps its own term, outside the subset too; the others are scaled up.
+        chosen = take_rows(counts, self.subset)
+        F = kernel_sum(X, take_rows(X, self.subset), weights=chosen, bandwidth=widths)
+        own = self.in_subset(weights)
+        others = xp.maximum(xp.astype(F, xp.float64) - own, xp.zeros_like(own))
+        return weights + others * self._scale(weights)
+
+    def rows_for_points(self, X: Array, weights: Array) -> tuple[Array, Array]:
+        """Return rows and weights whose windows, with a point's own, add up to F at that point."""
+        xp = array_namespace(weights)
+        if self.subset is None:
+            return X, weights
+        chosen = take_rows(weights, self.subset)
+        return take_rows(X, self.subset), chosen * (xp.sum(weights) / xp.sum(chosen))
+
+    def leaving(self, weights: Array, unit: Array) -> Array | None:
+        """Weight of each row's window in the other rows' densities, where it is not `unit`."""
+        if self.subset is None:
+            return None
+        share = self.in_subset(weights) / weights
+        return unit * share * float(array_namespace(weights).min(self._scale(weights)))
+
+    def in_subset(self, weights: Array) -> Array:
+        """Return the weights of rows in the subset, 0 for others: (n,)."""
+        mask = np.zeros(weights.shape[0])
+        mask[self.subset] = 1
+        return weights * like(mask, weights)
+
+    def _scale(self, weights: Array) -> Array:
+        """By how much the subset's other rows stand for all others: (n,)."""
+        xp = array_namespace(weights)
+        own = self.in_subset(weights)
+        rest = xp.sum(own) - own
+        return xp.where(rest > 0, (xp.sum(weights) - weights) / xp.where(rest > 0, rest, 1.0), 0.0)
+
+
+def choose_subset(
+    size: int | float | None, n: int, random_state: np.random.RandomState
+) -> NDArray[np.int64] | None:
+    """Return a sorted random subset of rows; a float is a share."""
+    if size is None:
+        return None
+    count = size if isinstance(size, int | np.integer) else max(1, round(size * n))
+    if count > n:
+        raise ValueError(f"density_subset={size} asks for more than the {n} rows there are.")
+    return np.sort(random_state.permutation(n)[: int(count)])
