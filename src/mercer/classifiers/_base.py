@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import like, take_rows, to_numpy
+from mercer._memory import row_slabs, working_memory
 from mercer._sklearn import check_sample_weight, get_namespace
 from mercer.classifiers._logs import log_normalise
-from mercer.sums._arrays import like, take_rows, to_numpy
-from mercer.sums._geometry import row_slabs, working_memory
 
 Array = Any
 _TABLES = 6  # arrays of (rows, classes) that scoring holds at once

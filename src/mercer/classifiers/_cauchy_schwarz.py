@@ -8,7 +8,11 @@ Cauchy–Schwarz divergence do?  This minimises it,
 
 over weights that add up to 1 on either side, none above (1 + C)/N_s: with C = 0 they are all
 equal, and the larger C, the fewer rows near the boundary carry them.  Projected gradients
-with step lengths from the last two steps [1]_.
+with step lengths from the last two steps [1]_, until none of the weights wants to move.  With a
+C so large that the two sides can have the same mean, D reaches 0 and its minimum is not unique.
+
+Between the sides only ratios of kernel values count, so that these are taken relative to
+the largest: sides far from each other do not underflow.
 
 References
 ----------
@@ -22,18 +26,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._memory import working_memory
 from mercer.kernels import get_kernel
-from mercer.sums._geometry import working_memory
 
 Vector = NDArray[np.float64]
 _STEPS = 1000
-_CLOSE = 1e-13  # of the divergence, from step to step, relatively
+_STILL = 1e-12  # what a weight may want to move by at the end
+_NOISE = 1e-15  # of the divergence, relatively
 _MEMORY = 10  # steps whose worst value a new one must beat
 
 
-def kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
-    """Return the kernel matrix, if it fits the memory budget."""
-    n_bytes = 3 * 8 * X.shape[0] ** 2
+def log_kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
+    """Return the logarithms of the kernel matrix, if that fits the memory budget."""
+    n_bytes = 4 * 8 * X.shape[0] ** 2
     if n_bytes > working_memory():
         raise ValueError(
             f"weighting='cauchy_schwarz' needs the kernel matrix of all {X.shape[0]} rows, "
@@ -42,17 +47,22 @@ def kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
         )
     from scipy.spatial.distance import cdist
 
-    K: NDArray[np.float64] = get_kernel("gaussian").profile(cdist(X, X, "sqeuclidean"), width)
-    return K
+    X = np.asarray(X, dtype=np.float64)
+    logs: NDArray[np.float64] = get_kernel("gaussian").log_profile(
+        cdist(X, X, "sqeuclidean"), width
+    )
+    return logs
 
 
 def cauchy_schwarz_weights(
-    K: NDArray[np.float64], is_positive: NDArray[np.bool_], weights: Vector, C: float
-) -> Vector:
-    """Return weights of all rows, those of the negative side with a minus sign.
+    log_k: NDArray[np.float64], is_positive: NDArray[np.bool_], weights: Vector, C: float
+) -> tuple[Vector, tuple[float, float]]:
+    """Return weights of all rows, negative on the negative side, and log ‖m₁‖ and log ‖m₂‖.
 
     A row of weight ω may carry ω times as much as one of weight 1.
     """
+    is_cross = is_positive[:, None] != is_positive
+    K = np.exp(np.where(is_cross, log_k - log_k[is_cross].max(), log_k))
     sides = [np.flatnonzero(is_positive), np.flatnonzero(~is_positive)]
     caps = [(1 + C) * weights[side] / weights[side].sum() for side in sides]
     alpha = np.zeros(weights.size)
@@ -76,25 +86,26 @@ def cauchy_schwarz_weights(
     recent = [value]
     step = 1 / max(np.abs(gradient).max(), 1e-300)
     for _ in range(_STEPS):
+        if np.abs(project(alpha - gradient) - alpha).max() < _STILL:
+            break
         direction = project(alpha - step * gradient) - alpha
         slope = float(direction @ gradient)
-        if slope > -1e-14 * max(1.0, abs(value)):
-            break
         length = 1.0
         while True:
             trial = alpha + length * direction
             new_value, new_gradient = value_and_gradient(trial)
-            if new_value <= max(recent) + 1e-4 * length * slope or length < 1e-10:
+            enough = max(recent) + 1e-4 * length * slope + _NOISE * abs(value)
+            if new_value <= enough or length < 1e-10:
                 break
             length /= 2
         s, change = trial - alpha, new_gradient - gradient
         curvature = float(s @ change)
         step = float(s @ s) / curvature if curvature > 0 else step * 2
+        step = min(max(step, 1e-10), 1e10)
         alpha, value, gradient = trial, new_value, new_gradient
         recent = [*recent[-_MEMORY + 1 :], value]
-        if len(recent) == _MEMORY and max(recent) - min(recent) < _CLOSE * max(1.0, abs(value)):
-            break
-    return np.where(is_positive, alpha, -alpha)
+    norms = [0.5 * float(np.log(part @ K @ part)) for part in (_on(alpha, s) for s in sides)]
+    return np.where(is_positive, alpha, -alpha), (norms[0], norms[1])
 
 
 def _on(alpha: Vector, rows: NDArray[np.int64]) -> Vector:
@@ -106,21 +117,17 @@ def _on(alpha: Vector, rows: NDArray[np.int64]) -> Vector:
 def _capped_simplex(v: Vector, cap: Vector) -> Vector:
     """Return the nearest vector with entries in [0, cap] that add up to 1.
 
-    It is clip(v − t, 0, cap) for the t at which the sum is 1; the sum falls in straight pieces
-    between the sorted breakpoints.
+    It is clip(v − t, 0, cap) for the t at which the sum is 1.  The sum falls in straight pieces
+    between sorted breakpoints: entry i falls from cap at v − cap to 0 at v.
     """
-    breaks = np.sort(np.concatenate([v, v - cap]))
-    low, high = 0, breaks.size - 1  # the sum is ≥ 1 at breaks[low] and ≤ 1 at breaks[high]
-    while high - low > 1:
-        middle = (low + high) // 2
-        if np.clip(v - breaks[middle], 0, cap).sum() >= 1:
-            low = middle
-        else:
-            high = middle
-    at_low = np.clip(v - breaks[low], 0, cap).sum()
-    at_high = np.clip(v - breaks[high], 0, cap).sum()
-    t = breaks[low]
-    if at_low > at_high:
-        t += (at_low - 1) / (at_low - at_high) * (breaks[high] - breaks[low])
-    out: Vector = np.clip(v - t, 0, cap)
+    breaks = np.concatenate([v - cap, v])
+    order = np.argsort(breaks, kind="stable")
+    breaks = breaks[order]
+    n_falling = np.cumsum(np.where(order < v.size, 1, -1))[:-1]
+    sums = cap.sum() - np.concatenate([[0.0], np.cumsum(n_falling * np.diff(breaks))])
+    piece = min(max(int(np.searchsorted(-sums, -1.0)) - 1, 0), breaks.size - 2)
+    low, high = breaks[piece], breaks[piece + 1]
+    at_low, at_high = np.clip(v - low, 0, cap).sum(), np.clip(v - high, 0, cap).sum()
+    share = (at_low - 1) / (at_low - at_high) if at_low > at_high else 0.0
+    out: Vector = np.clip(v - low - share * (high - low), 0, cap)
     return out

@@ -10,12 +10,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
+from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.sums import left_out_log_sums
-from mercer.sums._geometry import row_slabs, working_memory
 
 Array = Any
 _ARRAYS = 12  # of (rows, classes) that are held at once for one bandwidth, beside the sums
@@ -56,26 +56,27 @@ class ClassVectors:
         return self.sample.class_sums(self.weights * self.own_sums)
 
     @cached_property
-    def log_products(self) -> Array:
-        """Return log ⟨M_c, M_j⟩: (b, C, C)."""
+    def products(self) -> "Products":
+        """⟨M_c, M_j⟩, as sums over the rows of c: one pass."""
         xp = array_namespace(self.weights)
         n_classes = self.sample.n_classes
-        products: list[Any] = [None] * n_classes
+        parts: list[Any] = [None] * n_classes
         log_weights = safe_log(self.weights)
         for rows in self.slabs():
-            sums = self.sums(rows, with_self=True)
+            sums = self.sums(rows)
             for c, (low, high) in enumerate(pairwise(self.sample.bounds)):
                 first, last = max(low, rows.start), min(high, rows.stop)
                 if first >= last:
                     continue
                 terms = sums[:, first - rows.start : last - rows.start, :]
                 terms = terms + log_weights[:, first:last, None]
-                part = logsumexp(xp.permute_dims(terms, (0, 2, 1)))
-                products[c] = part if products[c] is None else xp.logaddexp(products[c], part)
-        return xp.stack(products, axis=1)
+                part = _split(xp.permute_dims(terms, (0, 2, 1)), first)
+                parts[c] = part if parts[c] is None else _merge(parts[c], part)
+        tops, largest, rests = (xp.stack(list(p), axis=1) for p in zip(*parts, strict=True))
+        return Products(xp.logaddexp(tops, rests), largest, rests)
 
-    def sums(self, rows: slice, *, with_self: bool = False) -> Array:
-        """Return log Σ_{j in c} β_j k(x_i, x_j), with or without j = i: (b, rows, C)."""
+    def sums(self, rows: slice) -> Array:
+        """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C)."""
         sums, _ = left_out_log_sums(
             self.sample.X,
             self.sample.codes,
@@ -83,7 +84,7 @@ class ClassVectors:
             weights=self.weights,
             rows=rows,
         )
-        return add_own(self.sample, sums, self.weights[:, rows], rows) if with_self else sums
+        return sums
 
     def slabs(self) -> Iterator[slice]:
         """Cut the rows into ranges whose sums fit the memory budget."""
@@ -91,6 +92,39 @@ class ClassVectors:
         n = self.sample.X.shape[0]
         for start, stop in row_slabs(n, bytes_per_row, working_memory() // 2):
             yield slice(start, stop)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Logarithms of ⟨M_c, M_j⟩ for c ≠ j, from which one row of c can be taken without loss.
+
+    Parameters
+    ----------
+    log_all : array of shape (b, C, C)
+    largest : array of int of shape (b, C, C)
+        The row of c that adds most.
+    log_rest : array of shape (b, C, C)
+        The sum without that row.
+    """
+
+    log_all: Array
+    largest: Array
+    log_rest: Array
+
+
+def _split(terms: Array, first: int) -> tuple[Array, Array, Array]:
+    """Return the largest term of the last axis, its index counted from `first`, and log Σ rest."""
+    xp = array_namespace(terms)
+    at = xp.argmax(terms, axis=-1)
+    is_top = xp.arange(terms.shape[-1], device=device(terms)) == xp.expand_dims(at, axis=-1)
+    rest = logsumexp(xp.where(is_top, xp.full_like(terms, -float("inf")), terms))
+    return xp.max(terms, axis=-1), at + first, rest
+
+
+def _merge(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, ...]:
+    xp = array_namespace(a[0])
+    rest = xp.logaddexp(xp.logaddexp(a[2], b[2]), xp.minimum(a[0], b[0]))
+    return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest
 
 
 def add_own(sample: Sample, log_sums: Array, values: Array, rows: slice) -> Array:

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
-from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, kernel_matrix
+from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
 from mercer.classifiers._margin import margin_weights
@@ -19,7 +19,6 @@ from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import choose, ladder, tally
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
-from mercer.sums._arrays import like, take_rows, to_numpy
 
 Array = Any
 
@@ -198,26 +197,23 @@ class ISEClassifier(ClassVectorClassifier):
         width = mercer_width(self.bandwidth_)
         X, weights = to_numpy(sample.X), to_numpy(sample.weights)
         positive = [1] if sample.n_classes == 2 else range(sample.n_classes)
-        duals, intercepts = [], []
-        K = kernel_matrix(X, width) if self.weighting == "cauchy_schwarz" else None
-        for c in positive:
-            is_c = sample.codes == c
-            if K is None:
-                signed, intercept = margin_weights(X, is_c, weights, width, self.C)
-                intercepts.append(intercept)
-            else:
-                signed = cauchy_schwarz_weights(K, is_c, weights, self.C)
-            duals.append(signed)
-        dual = np.stack(duals)
+        parts: list[tuple[Any, Any]]
+        if self.weighting == "margin":
+            parts = [margin_weights(X, sample.codes == c, weights, width, self.C) for c in positive]
+        else:
+            log_k = log_kernel_matrix(X, width)
+            parts = [
+                cauchy_schwarz_weights(log_k, sample.codes == c, weights, self.C) for c in positive
+            ]
+        dual, constants = (np.array(part) for part in zip(*parts, strict=True))
         support = np.flatnonzero((dual != 0).any(axis=0))
         self.dual_coef_ = like(dual[:, support], sample.weights)
         self.omega_ = like(np.maximum(dual, 0).sum(axis=1), sample.weights)
         self.X_fit_ = take_rows(sample.X, support)
-        if K is None:
-            self.intercept_ = like(np.array(intercepts), sample.weights)
+        if self.weighting == "margin":
+            self.intercept_ = like(constants, sample.weights)
         else:
-            norms = [_side_norms(K, row) for row in dual]
-            self._log_norms = like(np.log(norms), sample.weights)
+            self._log_norms = like(constants, sample.weights)
 
     def _log_scores(self, X: Array) -> Array:
         if self.weighting == "uniform":
@@ -294,8 +290,3 @@ def _left_out_scores(part: LeftOut) -> Array:
     squared_norms = xp.exp(2 * part.log_norms) / counts**2
     cross = xp.exp(part.log_links) / counts + squared_norms
     return _scores(xp.exp(part.log_sums) / counts, squared_norms, cross, part.counts)
-
-
-def _side_norms(K: NDArray[np.float64], signed: NDArray[np.float64]) -> tuple[float, float]:
-    first, second = np.maximum(signed, 0), np.maximum(-signed, 0)
-    return float(np.sqrt(first @ K @ first)), float(np.sqrt(second @ K @ second))

@@ -10,6 +10,7 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
@@ -24,7 +25,6 @@ from mercer.classifiers._selection import choose, ladder, tally
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
-from mercer.sums._arrays import like, take_rows, to_numpy
 
 Array = Any
 

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer.classifiers._class_vectors import ClassVectors, add_own
-from mercer.classifiers._logs import safe_log
+from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.kernels import mercer_width
 from mercer.sums import Removal, left_out_log_sums
@@ -136,7 +138,8 @@ def left_out_vectors(
             log_links = None
             if links is not None:
                 divisor = safe_log(counts) if links == "counts" else log_norms
-                log_links = _links(vectors, rung, rows, safe_log(u * a_i), plain[rung], divisor)
+                log_gone, log_kept = safe_log(u * a_i)[:, None], safe_log(copies * a_i)[:, None]
+                log_links = _links(vectors, rung, rows, log_gone, log_kept, plain[rung], divisor)
             yield LeftOut(
                 rows,
                 rung,
@@ -149,33 +152,66 @@ def left_out_vectors(
 
 
 def _links(
-    vectors: ClassVectors, rung: int, rows: slice, log_gone: Array, plain: Array, divisor: Array
+    vectors: ClassVectors,
+    rung: int,
+    rows: slice,
+    log_gone: Array,
+    log_kept: Array,
+    plain: Array,
+    divisor: Array,
 ) -> Array:
     """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / v_j without each row: (rows, C), v in logs.
 
-    Products are taken relative to the largest of class c, so that classes far from each other
-    do not underflow.
+    Nothing is subtracted but what is at most half of the sum that it leaves, and nothing is scaled
+    by what has left: far classes keep their digits where the row was all that linked them.
     """
     xp = array_namespace(plain)
-    own = vectors.sample.own(rows)
-    shares = xp.where(xp.isfinite(divisor), xp.exp(-divisor), xp.zeros_like(divisor))
-    products = vectors.log_products[rung, :, :]
-    classes = xp.arange(products.shape[0], device=device(products))
-    is_same = classes[:, None] == classes
-    products = xp.where(is_same, xp.full_like(products, -float("inf")), products)
-    top = xp.max(products, axis=1)
-    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    relative = xp.exp(products - top[:, None])
-    links = shares @ relative.T
-    # What row i, of class y, had in the products: u a Σ_{l in j} β_l k(x_i, x_l) for j ≠ y.
-    log_part = xp.where(own, xp.full_like(plain, -float("inf")), plain + log_gone[:, None])
-    share_y = xp.sum(xp.where(own, shares, 0.0), axis=1, keepdims=True)
-    part = xp.exp(log_part - top) * share_y
-    top_y = xp.sum(xp.where(own, top, 0.0), axis=1, keepdims=True)
-    of_all = xp.sum(xp.exp(log_part - top_y) * shares, axis=1, keepdims=True)
-    part = xp.where(own, of_all, part)
-    links = xp.maximum(links - part, xp.zeros_like(links))
-    return safe_log(links) + top
+    own, codes = vectors.sample.own(rows), vectors.sample.codes[rows]
+    nothing, gone = xp.full_like(plain, -float("inf")), ~xp.isfinite(divisor)
+    divisor = xp.where(gone, 0.0, divisor)
+    left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
+    of_own = logsumexp(xp.where(own | gone, nothing, left - divisor))
+
+    # Links of the other classes c: j = y without the row, and all j but c and y as they are,
+    # relative to the largest of these products.
+    products = vectors.products.log_all[rung, :, :]
+    index = xp.arange(products.shape[0], device=device(products))
+    products = xp.where(index[:, None] == index, -float("inf"), products)
+    shares = xp.where(own | gone, 0.0, xp.exp(-divisor))
+    nearest = xp.argmax(products, axis=1)
+    beyond = xp.where(index == nearest[:, None], -float("inf"), products)
+    is_nearest = like(to_numpy(nearest) == codes[:, None], plain, dtype=xp.bool)
+    others = xp.where(is_nearest, _log_combine(shares, beyond), _log_combine(shares, products))
+    own_gone = xp.any(own & gone, axis=1, keepdims=True)
+    from_y = left - xp.sum(xp.where(own, divisor, 0.0), axis=1, keepdims=True)
+    from_y = xp.where(own_gone, nothing, from_y)
+    return xp.where(own, of_own[:, None], xp.logaddexp(others, from_y))
+
+
+def _products_without(
+    vectors: ClassVectors, rung: int, rows: slice, log_gone: Array, log_kept: Array, plain: Array
+) -> Array:
+    """Return log ⟨M_y, M_j⟩ of each row's class y without the row: (rows, C)."""
+    xp = array_namespace(plain)
+    products, codes = vectors.products, vectors.sample.codes[rows]
+    log_all, log_rest = (
+        take_rows(p[rung, :, :], codes) for p in (products.log_all, products.log_rest)
+    )
+    largest = to_numpy(products.largest[rung, :, :])[codes, :]
+    is_largest = like(largest == np.arange(rows.start, rows.stop)[:, None], plain, dtype=xp.bool)
+    # u a Σ_{l in j} β_l k(x_i, x_l) leaves; repetitions of the row stay.
+    scale = xp.where(xp.isfinite(log_all), log_all, 0.0)
+    gone = xp.where(is_largest, 0.0, xp.exp(log_gone + plain - scale))
+    smaller = log_all + xp.log1p(-xp.minimum(gone, xp.full_like(gone, 0.75)))
+    return xp.where(is_largest, xp.logaddexp(log_rest, log_kept + plain), smaller)
+
+
+def _log_combine(shares: Array, log_products: Array) -> Array:
+    """Return log Σ_j s_ij exp(p_cj), (rows, C), relative to the largest of each c."""
+    xp = array_namespace(shares)
+    top = xp.max(log_products, axis=1, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, 0.0)
+    return safe_log(shares @ xp.exp(log_products - top).T) + top[:, 0]
 
 
 def _tiny(a: Array) -> Array:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.kernels import get_kernel, mercer_width
-from mercer.sums._arrays import like
 
 Array = Any
 MOST_ROWS = 2000
@@ -31,10 +31,7 @@ def with_exact_norms(
     *,
     squared: bool = True,
 ) -> Iterator[LeftOut]:
-    """Yield what `left_out_vectors` yielded, with norms and links (to norms) made exact.
-
-    Links so small that products underflow stay as they are: no density has changed then.
-    """
+    """Yield what `left_out_vectors` yielded, with norms and links (to norms) made exact."""
     xp = array_namespace(sample.weights)
     n = sample.X.shape[0]
     if n > MOST_ROWS:
@@ -46,36 +43,52 @@ def with_exact_norms(
     d2 = _squared_distances(xp.astype(sample.X, xp.float64))
     for part in parts:
         rows, unit = part.rows, sample.unit[part.rows]
-        K = get_kernel("gaussian").profile(d2, mercer_width(bandwidths[part.rung]))
-        F, k = densities[part.rung, :], K[rows, :]
+        log_k = get_kernel("gaussian").log_profile(d2, mercer_width(bandwidths[part.rung]))
+        F, k = densities[part.rung, :], xp.exp(log_k[rows, :])
         is_self = like(np.arange(n)[rows, None] == np.arange(n), omega, dtype=xp.bool)
         left = xp.where(is_self, (omega[rows] - unit)[:, None], omega + xp.zeros_like(k))
         without = xp.maximum(F - unit[:, None] * (k * k if squared else k), left)
         weights = left * xp.where(left > 0, without, xp.ones_like(without)) ** -0.5
-        products = [  # ⟨M_c, M_j⟩ without each row, as (rows, C) for every class c
-            sample.class_sums((weights[:, low:high] @ K[low:high, :]) * weights)
-            for low, high in pairwise(sample.bounds)
-        ]
-        norms = xp.stack([P[:, c] for c, P in enumerate(products)], axis=1)
-        exact = replace(part, log_norms=0.5 * safe_log(norms))
+        exact = replace(part, log_norms=_log_norms(sample, xp.exp(log_k), weights))
         if part.log_links is not None:
-            links = xp.stack([_link(P, c, exact.log_norms) for c, P in enumerate(products)], axis=1)
-            exact = replace(exact, log_links=xp.where(xp.isfinite(links), links, part.log_links))
+            exact = replace(exact, log_links=_log_links(sample, log_k, weights, exact.log_norms))
         yield exact
 
 
-def _link(products: Array, c: int, log_norms: Array) -> Array:
-    """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j, or −inf where a product underflows: (rows,)."""
-    xp = array_namespace(products)
-    nothing = xp.full_like(products, -float("inf"))
-    terms = xp.where(xp.isfinite(log_norms), safe_log(products) - log_norms, nothing)
-    others = [j for j in range(products.shape[1]) if j != c]
-    if not others:
-        return nothing[:, 0]
-    terms, products = terms[:, others], products[:, others]
-    present = xp.isfinite(log_norms[:, others])
-    is_safe = xp.all((products > _UNDERFLOWS) | ~present, axis=1)
-    return xp.where(is_safe, logsumexp(terms), nothing[:, 0])
+def _log_norms(sample: Sample, K: Array, weights: Array) -> Array:
+    """Return log V_c for each row of weights: (rows, C)."""
+    columns = []
+    for low, high in pairwise(sample.bounds):
+        w = weights[:, low:high]
+        columns.append(array_namespace(K).sum((w @ K[low:high, low:high]) * w, axis=1))
+    return 0.5 * safe_log(array_namespace(K).stack(columns, axis=1))
+
+
+def _log_links(sample: Sample, log_k: Array, weights: Array, log_norms: Array) -> Array:
+    """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j for each row of weights: (rows, C).
+
+    Products are taken relative to the largest kernel value between the two classes; where the row
+    that leaves had that value and the others underflow beside it, they are added up in logs.
+    """
+    xp = array_namespace(log_k)
+    present = xp.isfinite(log_norms)
+    divisor = xp.where(present, log_norms, xp.zeros_like(log_norms))
+    columns = []
+    for c, (low, high) in enumerate(pairwise(sample.bounds)):
+        block = log_k[low:high, :]
+        tops = xp.stack([xp.max(block[:, a:b]) for a, b in pairwise(sample.bounds)])
+        scaled = xp.exp(block - take_rows(tops, sample.codes))
+        products = sample.class_sums((weights[:, low:high] @ scaled) * weights)
+        logs = safe_log(products) + tops
+        for i in np.flatnonzero(to_numpy(xp.any(products < _UNDERFLOWS, axis=1))):
+            terms = block + safe_log(weights[i, low:high])[:, None] + safe_log(weights[i, :])
+            logs[i, :] = xp.stack(
+                [logsumexp(xp.reshape(terms[:, a:b], (-1,))) for a, b in pairwise(sample.bounds)]
+            )
+        others = like(np.arange(sample.n_classes) != c, log_k, dtype=xp.bool)
+        terms = xp.where(present & others, logs - divisor, -float("inf"))
+        columns.append(logsumexp(terms))
+    return xp.stack(columns, axis=1)
 
 
 def _squared_distances(X: Array) -> Array:

@@ -19,8 +19,11 @@ def margin_weights(
 
     They have equal sums Ω on both sides (9), so that w* = Σ α_i Φ(x_i) = Ω (m₁ − m₂) (50).
     """
-    machine = SVC(C=C, kernel="rbf", gamma=gamma_from_width(width), tol=_TOLERANCE)
-    machine.fit(X, is_positive, sample_weight=weights)
+    # libsvm takes distances from inner products: about the centre, they keep their digits.
+    Z = np.asarray(X, dtype=np.float64)
+    Z = (Z - Z.mean(axis=0)) / width
+    machine = SVC(C=C, kernel="rbf", gamma=gamma_from_width(1.0), tol=_TOLERANCE)
+    machine.fit(Z, is_positive, sample_weight=weights)
     signed = np.zeros(X.shape[0])
     signed[machine.support_] = machine.dual_coef_[0]
     return signed, float(machine.intercept_[0])

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer.kernels import get_kernel
 from mercer.sums import kernel_sum
-from mercer.sums._arrays import like, take_rows, to_numpy
 
 Array = Any
 _JITTER = 1e-10  # of the nodes' kernel matrix, whose diagonal is 1

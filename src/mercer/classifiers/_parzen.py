@@ -9,6 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
@@ -19,7 +20,6 @@ from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import choose, ladder, tally
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
-from mercer.sums._arrays import like, take_rows, to_numpy
 
 Array = Any
 
@@ -53,7 +53,8 @@ class ParzenClassifier(ClassVectorClassifier):
         ``"loo"`` (leave-one-out among √2 steps from a sixteenth of Silverman's to sixteen times
         it), or a rule of :func:`mercer.bandwidth.resolve_bandwidth`.
     per_class : bool, default=False
-        Whether a rule looks at each class alone.  A class of one row takes the width of all rows.
+        Whether a rule looks at each class alone.  A class whose rows are all the
+        same takes the width of all rows.
     kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"}, default="gaussian"
         The window.  "cauchy" is a density in one dimension only, and elsewhere needs one width for
         all classes.
@@ -174,7 +175,7 @@ class ParzenClassifier(ClassVectorClassifier):
             resolve_bandwidth(
                 self.bandwidth, sample.X[low:high, :], sample.weights[low:high], kernel=self.kernel
             )
-            if high - low > 1
+            if bool(xp.any(sample.X[low:high, :] != sample.X[low, :]))
             else pooled
             for low, high in pairwise(sample.bounds)
         ]
@@ -232,7 +233,8 @@ def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
     """Return log π_c p̂(x|c); log π_c where no window reaches the point."""
     xp = array_namespace(log_sums)
     present = xp.isfinite(log_priors + xp.zeros_like(log_sums))
-    scores = xp.where(present, log_sums - log_counts + log_priors, -float("inf"))
+    shift = xp.where(present, log_priors - xp.where(present, log_counts, 0.0), 0.0)
+    scores = xp.where(present, log_sums + shift, -float("inf"))
     reached = xp.any(xp.isfinite(scores), axis=1, keepdims=True)
     return xp.where(reached, scores, log_priors + xp.zeros_like(scores))
 

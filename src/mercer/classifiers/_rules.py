@@ -25,8 +25,9 @@ Array = Any
 def cosine_scores(log_sums: Array, log_norms: Array) -> Array:
     """Return log γ_c = log A_c − log V_c, [1]_ (18); −inf for a class that is not there."""
     xp = array_namespace(log_sums)
+    present = xp.isfinite(log_norms)
     absent = xp.full_like(log_sums, -float("inf"))
-    return xp.where(xp.isfinite(log_norms), log_sums - log_norms, absent)
+    return xp.where(present, log_sums - xp.where(present, log_norms, 0.0), absent)
 
 
 def append_scores(

@@ -8,11 +8,11 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import to_numpy
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers._leave_one_out import LeftOut
 from mercer.classifiers._logs import log_normalise
 from mercer.classifiers._sample import Sample
-from mercer.sums._arrays import to_numpy
 
 Array = Any
 

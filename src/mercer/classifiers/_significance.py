@@ -7,9 +7,9 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import like, take_rows
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum
-from mercer.sums._arrays import like, take_rows
 
 Array = Any
 

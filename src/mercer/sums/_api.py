@@ -6,9 +6,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
+from mercer._arrays import Array, itemsize
+from mercer._rows import check_rows, match_rows
 from mercer.kernels import Kernel, get_kernel
 from mercer.sums._arrange import Arrangement, arrange, arrange_columns, must_go_by_column
-from mercer.sums._arrays import Array, itemsize
 from mercer.sums._dispatch import compute
 from mercer.sums._geometry import extent
 from mercer.sums._problem import Problem
@@ -17,9 +18,7 @@ from mercer.sums._validation import (
     check_bandwidth,
     check_groups,
     check_options,
-    check_rows,
     check_weights,
-    match_rows,
 )
 
 _WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve

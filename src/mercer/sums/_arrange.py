@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer.sums._arrays import Array, itemsize, like, take_rows, to_numpy
+from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer.sums._reductions import Law
 
 _BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span

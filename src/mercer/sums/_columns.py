@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.sums._geometry import Geometry, row_slabs
+from mercer._memory import row_slabs
+from mercer.sums._geometry import Geometry
 from mercer.sums._problem import Problem
 from mercer.sums._simd import PANEL_BYTES
 from mercer.sums._tiles import pack_columns

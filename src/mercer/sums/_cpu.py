@@ -13,11 +13,12 @@ import numpy as np
 from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
+from mercer._arrays import Array
+from mercer._memory import row_slabs, working_memory
 from mercer.kernels import KERNELS
 from mercer.sums import _loops
-from mercer.sums._arrays import Array
 from mercer.sums._columns import Columns, Slab, arrange_columns, pack_slabs
-from mercer.sums._geometry import Geometry, choose_geometry, row_slabs, working_memory
+from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums._threads import run_all, thread_count
@@ -105,14 +106,23 @@ def _sums(problem: Problem, geometry: Geometry, out: NDArray[np.float64]) -> Non
     bytes_per_row = 8 * n_outputs * (n_rungs + 1) + problem.X[:1].nbytes
     for start, stop in row_slabs(n_rows, bytes_per_row, working_memory() // 4):
         nearest, totals = _absorb_rows(problem, geometry, columns, start, stop, relative)
-        for rung, bandwidth in enumerate(geometry.bandwidths):
-            sums = totals[:, :, rung]
-            if problem.log:
-                with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
-                    sums = np.log(sums)
-            if relative:
-                sums -= problem.kernel.coefficient(bandwidth) * nearest
-            out[rung, start:stop] = sums
+        if problem.log:
+            log_totals(problem, geometry, nearest if relative else None, totals)
+        out[:, start:stop] = np.moveaxis(totals, 2, 0)
+
+
+def log_totals(
+    problem: Problem,
+    geometry: Geometry,
+    nearest: NDArray[np.float64] | None,
+    totals: NDArray[np.float64],
+) -> None:
+    """Take logarithms of (rows, outputs, rungs), in place, adding that of the common factor."""
+    with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
+        np.log(totals, out=totals)
+    if nearest is not None:
+        coefficients = np.array([problem.kernel.coefficient(b) for b in geometry.bandwidths])
+        totals -= nearest[:, :, None] * coefficients
 
 
 def _absorb_rows(

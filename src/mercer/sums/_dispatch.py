@@ -7,7 +7,7 @@ a sum needs them, so that ``import mercer`` stays light.
 
 from importlib import import_module
 
-from mercer.sums._arrays import Array
+from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
 # In the order of preference.  Owning needs no import of the array library itself.

@@ -10,16 +10,15 @@ Squared distances then come from one of two formulas:
 Products are taken at d > 4 while that error stays within what the sums promise.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import frexp, inf
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from sklearn import get_config
 
-from mercer.sums._arrays import Array, detached, itemsize
+from mercer._arrays import Array, detached, itemsize
+from mercer._memory import row_slabs, working_memory
 from mercer.sums._problem import Problem
 
 DIFFERENCES_UP_TO = 4  # features
@@ -47,18 +46,6 @@ class Geometry:
     scale: float
     centre: Array | None
     bandwidths: tuple[float, ...]
-
-
-def working_memory() -> int:
-    """Bytes that temporaries may take: scikit-learn's setting of that name."""
-    return int(get_config()["working_memory"] * 2**20)
-
-
-def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[int, int]]:
-    """Cut n_rows into as few ranges as fit the budget."""
-    step = max(1, budget // max(1, bytes_per_row))
-    for start in range(0, n_rows, step):
-        yield start, min(start + step, n_rows)
 
 
 def extent(*arrays: Array) -> float:

@@ -16,11 +16,12 @@ from functools import partial
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
+from mercer._arrays import Array, itemsize
+from mercer._memory import working_memory
 from mercer.kernels import KERNELS
 from mercer.sums._api import exceeds_single
 from mercer.sums._arrange import arrange
-from mercer.sums._arrays import Array, itemsize
-from mercer.sums._geometry import choose_geometry, extent, working_memory
+from mercer.sums._geometry import choose_geometry, extent
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
@@ -91,7 +92,7 @@ def _run_compiled(
     problem: Problem, weights: Array, removal: Removal | None, start: int, stop: int
 ) -> tuple[Array, Array | None]:
     from mercer.sums._columns import Slab, arrange_columns, pack_slabs
-    from mercer.sums._cpu import Recipe, plain, row_tasks
+    from mercer.sums._cpu import Recipe, log_totals, plain, row_tasks
     from mercer.sums._left_out_loops import absorb_left_out
     from mercer.sums._threads import run_all
 
@@ -137,12 +138,9 @@ def _run_compiled(
         data = (W, removed, squared, inverse, highest, least, q)
         run_all(partial(absorb, slab, own, data=data), row_tasks(stop - start, slab.n_columns))
 
-    out = np.empty((n_rungs, stop - start, n_segments))
-    for rung, bandwidth in enumerate(geometry.bandwidths):
-        with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
-            out[rung] = np.log(totals[:, :, rung])
-        out[rung] -= problem.kernel.coefficient(bandwidth) * nearest
-    return out, np.moveaxis(drifts, 2, 0) if removal else None
+    log_totals(problem, geometry, nearest, totals)
+    out = np.ascontiguousarray(np.moveaxis(totals, 2, 0))
+    return out, np.ascontiguousarray(np.moveaxis(drifts, 2, 0)) if removal else None
 
 
 def _run_torch(

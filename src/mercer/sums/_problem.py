@@ -12,8 +12,8 @@ of segments.
 
 from dataclasses import dataclass
 
+from mercer._arrays import Array
 from mercer.kernels import Kernel
-from mercer.sums._arrays import Array
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 
 from array_api_compat import array_namespace
 
+from mercer._arrays import Array
 from mercer.kernels import Kernel
-from mercer.sums._arrays import Array
 
 
 class Law(ABC):

@@ -6,7 +6,7 @@ It owns nothing by itself; tests call it.
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.sums._arrays import Array
+from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
 

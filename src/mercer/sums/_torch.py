@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
-from mercer.sums._arrays import Array, itemsize
-from mercer.sums._geometry import Geometry, choose_geometry, row_slabs, working_memory
+from mercer._arrays import Array, itemsize
+from mercer._memory import row_slabs, working_memory
+from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 

@@ -1,0 +1,217 @@
+"""Cross-validation of a Parzen density: its two leave-one-out criteria, in logs."""
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from mercer._arrays import Array, detached, like, to_numpy
+from mercer.bandwidth._rules import silverman_bandwidth
+from mercer.bandwidth._sample import check_sample, total_weight
+from mercer.bandwidth._search import BandwidthSearch, search_ladder
+from mercer.kernels import Kernel, get_kernel, mercer_width
+from mercer.sums import log_kernel_sum
+
+Vector = NDArray[np.float64]
+
+
+def likelihood_cross_validation(
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    kernel: str | Kernel = "gaussian",
+    refine: bool = False,
+) -> BandwidthSearch:
+    r"""Choose the bandwidth at which the sample is most likely, each row left out in turn.
+
+    .. math:: \max_h \; \frac1N \sum_i \log \hat f_{-i}(x_i), \qquad
+       \hat f_{-i}(x) = \frac1{N-1} \sum_{j \ne i} W_h(x, x_j)
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample: a NumPy array or what becomes one, or a torch tensor.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; one repetition, min(1, weight), is left out at a time.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        The window; "cauchy" is a density in one dimension only.
+    refine : bool, default=False
+        Search between the neighbours of the best rung, too: about a dozen passes more, and a
+        gain that rarely matters.
+
+    Returns
+    -------
+    BandwidthSearch
+        Its ``scores`` are the mean log-likelihoods.
+
+    Warns
+    -----
+    UserWarning
+        Where the criterion has no maximum, because every row has a copy: the likelihood then
+        grows without bound as h → 0.  The widest local maximum is taken, or else Silverman's.
+
+    See Also
+    --------
+    least_squares_cross_validation : Less afraid of outliers, more of ties.
+
+    Notes
+    -----
+    The ladder has √2 steps from Silverman/16 to 16·Silverman; where the best lies on an edge,
+    eight rungs more are tried, at most four times.  Equal scores go to the wider.  Time is one
+    pass over all n² pairs for each ladder, much less than one for each rung; memory O(rungs·n).
+
+    The criterion asks for windows that reach the loneliest row: with heavy tails it oversmooths.
+
+    References
+    ----------
+    .. [1] B. W. Silverman (1986). Density Estimation for Statistics and Data Analysis. Section
+       3.4.4. :doi:`10.1201/9781315140919`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.bandwidth import likelihood_cross_validation
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> print(likelihood_cross_validation(X))
+    bandwidth 0.561 has the best likelihood-cv score, -2.9, of 17 from 0.0248 to 6.35
+    """
+    kernel = get_kernel(kernel)
+    sample = _Sample(X, sample_weight, kernel)
+    kernel.log_normaliser(1.0, sample.n_features)  # refuses what is no density
+    return search_ladder("likelihood-cv", sample.log_likelihoods, sample.centre, refine)
+
+
+def least_squares_cross_validation(
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    kernel: str | Kernel = "gaussian",
+    refine: bool = False,
+) -> BandwidthSearch:
+    r"""Choose the bandwidth with the least estimated integrated squared error.
+
+    .. math:: \min_h \; \mathrm{LSCV}(h) = \int \hat f^2 - \frac2N \sum_i \hat f_{-i}(x_i)
+
+    estimates :math:`\int (\hat f - f)^2` up to a constant.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample: a NumPy array or what becomes one, or a torch tensor.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; one repetition, min(1, weight), is left out at a time.
+    kernel : {"gaussian"} or Kernel, default="gaussian"
+        The window; only of Gaussian ones is the integral known at every distance.
+    refine : bool, default=False
+        Search between the neighbours of the best rung, too: about a dozen passes more.
+
+    Returns
+    -------
+    BandwidthSearch
+        Its ``scores`` are log(−LSCV), and −inf where LSCV is not negative.  Its least value
+        always is, and the logarithm neither overflows nor underflows in many dimensions.
+
+    Warns
+    -----
+    UserWarning
+        Where the criterion has no minimum: ties, as in rounded data, take it to −∞ as h → 0.
+        The widest local minimum is taken, or else Silverman's bandwidth.
+
+    See Also
+    --------
+    likelihood_cross_validation : For windows of other forms.
+
+    Notes
+    -----
+    :math:`\int \hat f^2` is the double sum of a Gaussian of width √2·h, which is the next rung
+    of the ladder: both terms come from one pass.  Ladder and cost are those of
+    :func:`likelihood_cross_validation`.  The criterion varies much from sample to sample.
+
+    References
+    ----------
+    .. [1] A. W. Bowman (1984). An alternative method of cross-validation for the smoothing of
+       density estimates. Biometrika 71, 353-360. :doi:`10.1093/biomet/71.2.353`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.bandwidth import least_squares_cross_validation
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> round(least_squares_cross_validation(X).bandwidth, 3)
+    0.397
+    """
+    kernel = get_kernel(kernel)
+    if kernel.name != "gaussian":
+        raise ValueError(
+            f"least-squares cross-validation needs kernel='gaussian', got {kernel.name!r}: the "
+            "integral of the squared density is known for Gaussian windows only; use "
+            "likelihood cross-validation."
+        )
+    sample = _Sample(X, sample_weight, kernel)
+    return search_ladder("least-squares-cv", sample.log_gains, sample.centre, refine)
+
+
+class _Sample:
+    """Rows, their weights, and the two criteria for bandwidths in ascending order."""
+
+    def __init__(self, X: Any, sample_weight: Any, kernel: Kernel) -> None:
+        self.centre = silverman_bandwidth(X, sample_weight=sample_weight)
+        X, weights = check_sample(X, sample_weight)
+        self._X: Array = detached(X)
+        self.n_features = int(X.shape[1])
+        self._kernel = kernel
+        self._N = total_weight(X, weights)
+        if self._N <= 1:
+            raise ValueError(
+                f"cross-validation leaves rows out and needs more than one; got {self._N:g}."
+            )
+        self._weights = weights
+        self._w = np.ones(X.shape[0]) if weights is None else weights
+        left_out = np.minimum(1.0, self._w)
+        self._log_others = np.log(self._N - left_out)
+        with np.errstate(divide="ignore"):
+            self._log_copies = np.log(self._w - left_out)  # of the row, which stay in
+
+    def log_likelihoods(self, bandwidths: Vector) -> Vector:
+        """Return the mean of log f̂₋ᵢ(xᵢ) for each bandwidth."""
+        sums = self._log_sums(bandwidths)
+        densities = [self._log_densities(s, h) for s, h in zip(sums, bandwidths, strict=True)]
+        means: Vector = np.average(densities, axis=1, weights=self._w)
+        return means
+
+    def log_gains(self, bandwidths: Vector) -> Vector:
+        """Return log(−LSCV) for bandwidths of a ladder, where √2·h is the rung after h."""
+        ladder = np.append(bandwidths, mercer_width(bandwidths[-1]))
+        sums, log_w, log_N = self._log_sums(ladder), np.log(self._w), log(self._N)
+        gains = np.full(len(bandwidths), -np.inf)
+        for b, h in enumerate(bandwidths):
+            own = np.logaddexp(sums[b + 1], log_w)  # Σⱼ with the row itself
+            square = logsumexp(log_w + own) - 2 * log_N - self._log_normaliser(ladder[b + 1])
+            left_out = logsumexp(log_w + self._log_densities(sums[b], h))
+            mean = log(2) + left_out - log_N
+            if mean > square:
+                gains[b] = mean + np.log(-np.expm1(square - mean))
+        return gains
+
+    def _log_densities(self, log_sums: Vector, h: float) -> Vector:
+        """Return log f̂₋ᵢ(xᵢ) from the sums over the other rows."""
+        others = np.logaddexp(log_sums, self._log_copies)
+        return others - self._log_others - self._log_normaliser(h)
+
+    def _log_normaliser(self, h: float) -> float:
+        return self._kernel.log_normaliser(float(h), self.n_features)
+
+    def _log_sums(self, bandwidths: Vector) -> Vector:
+        """Return log Σⱼ≠ᵢ wⱼ k(xᵢ, xⱼ), one row for each bandwidth."""
+        weights = None if self._weights is None else like(self._weights, self._X)
+        sums = log_kernel_sum(
+            self._X,
+            weights=weights,
+            kernel=self._kernel,
+            bandwidth=bandwidths,
+            exclude_self=True,
+        )
+        out: Vector = to_numpy(sums).astype(np.float64)
+        return out

@@ -1,0 +1,58 @@
+"""A sample: rows, and how often each one counts."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+from numpy.typing import NDArray
+
+from mercer._arrays import Array, take_rows, to_numpy
+from mercer._rows import check_rows
+
+
+def check_sample(
+    X: Any, sample_weight: Any, *, names: tuple[str, str] = ("X", "sample_weight"), of: Any = None
+) -> tuple[Array, NDArray[np.float64] | None]:
+    """Return rows, as floats of their own library or that of `of`, and their weights.
+
+    Rows of weight 0 are gone.  Weights are NumPy floats: they count rows, and are never
+    differentiated through.
+    """
+    X = check_rows(X, names[0], of=of)
+    if X.shape[0] == 0:
+        raise ValueError(f"{names[0]} has no rows.")
+    if sample_weight is None:
+        return X, None
+    weights = check_counts(sample_weight, X.shape[0], names[1])
+    counted = weights > 0
+    if counted.all():
+        return X, weights
+    return take_rows(X, np.flatnonzero(counted)), weights[counted]
+
+
+def total_weight(X: Array, weights: NDArray[np.float64] | None) -> float:
+    """Return N: how many rows there are, repetitions counted."""
+    return float(X.shape[0]) if weights is None else float(weights.sum())
+
+
+def check_counts(sample_weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+    """Return weights of rows, none negative and not all zero."""
+    try:
+        is_array = is_array_api_obj(sample_weight)
+        weights = to_numpy(sample_weight) if is_array else np.asarray(sample_weight)
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers.") from None
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {n_rows} rows, got shape {weights.shape}."
+        )
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"{name} must be finite and not negative, got {weights[row]:g} in row {row}."
+        )
+    if not weights.any():
+        raise ValueError(f"{name} is zero everywhere.")
+    return weights

@@ -1,0 +1,123 @@
+"""One or two samples as users pass them: validated, weighted, with their bandwidths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from mercer._arrays import Array
+from mercer._rows import match_rows
+from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._sample import check_sample
+from mercer.information._overlap import Weights, log_mean_kernel, overlap_width
+from mercer.kernels import Kernel, get_kernel
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows and weights with a bandwidth: a Parzen estimate."""
+
+    X: Array
+    weights: Weights
+    bandwidth: float
+    kernel: Kernel
+
+    @classmethod
+    def of(cls, X: Any, sample_weight: Any, bandwidth: Any, kernel: str | Kernel) -> "Sample":
+        """Validate what users pass."""
+        kernel = get_kernel(kernel)
+        X, weights = check_sample(X, sample_weight)
+        return cls(X, weights, resolve_bandwidth(bandwidth, X, weights, kernel=kernel), kernel)
+
+    def log_self_overlap(self) -> Array:
+        """Return log of the double sum over the sample, k(0) = 1."""
+        return log_mean_kernel(self.X, self.weights, None, self.weights, self.kernel, self.width)
+
+    @property
+    def width(self) -> float:
+        """Width of the kernel that is summed."""
+        return overlap_width(self.kernel, self.bandwidth, self.bandwidth)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Log of the integral of that kernel, which makes the overlap one of densities."""
+        return self.kernel.log_normaliser(self.width, self.X.shape[1])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two Parzen estimates of one library, precision, kernel and number of columns."""
+
+    x: Sample
+    y: Sample
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        Y: Any,
+        sample_weight: Any,
+        sample_weight_y: Any,
+        bandwidth: Any,
+        kernel: str | Kernel,
+    ) -> "Pair":
+        """Validate what users pass; a rule sees the rows of both samples together."""
+        kernel = get_kernel(kernel)
+        X, w_x = check_sample(X, sample_weight)
+        Y, w_y = check_sample(Y, sample_weight_y, names=("Y", "sample_weight_y"), of=X)
+        X, Y = match_rows(X, Y)
+        if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
+            if len(bandwidth) != 2:
+                raise ValueError(
+                    f"bandwidth must be one, or one for X and one for Y, got {len(bandwidth)}."
+                )
+            h_x = resolve_bandwidth(bandwidth[0], X, w_x, kernel=kernel)
+            h_y = resolve_bandwidth(bandwidth[1], Y, w_y, kernel=kernel)
+        else:
+            h_x = h_y = _pooled_bandwidth(bandwidth, X, Y, w_x, w_y, kernel)
+        overlap_width(kernel, h_x, h_y)  # refuses widths that the kernel can not mix
+        return cls(Sample(X, w_x, h_x, kernel), Sample(Y, w_y, h_y, kernel))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of both."""
+        return self.x.kernel
+
+    @property
+    def width(self) -> float:
+        """Width of the kernel that is summed over pairs of rows of X and Y."""
+        return overlap_width(self.kernel, self.x.bandwidth, self.y.bandwidth)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Log of the integral of that kernel."""
+        return self.kernel.log_normaliser(self.width, self.x.X.shape[1])
+
+    def log_cross_overlap(self) -> Array:
+        """Return log of the double sum over pairs of rows of X and Y, k(0) = 1."""
+        x, y = self.x, self.y
+        return log_mean_kernel(x.X, x.weights, y.X, y.weights, self.kernel, self.width)
+
+    def relative_normalisers(self) -> tuple[float, float]:
+        """Return the log normalisers of the self-overlaps over that of the cross-overlap.
+
+        One bandwidth needs none, so that kernels without an integral can be compared, too.
+        """
+        if self.x.bandwidth == self.y.bandwidth:
+            return 0.0, 0.0
+        cross = self.log_normaliser
+        return self.x.log_normaliser - cross, self.y.log_normaliser - cross
+
+
+def _pooled_bandwidth(
+    bandwidth: Any, X: Array, Y: Array, w_x: Weights, w_y: Weights, kernel: Kernel
+) -> float:
+    if not isinstance(bandwidth, str):
+        return resolve_bandwidth(bandwidth, X)
+    weights = None
+    if w_x is not None or w_y is not None:
+        counts = (np.ones(len(A)) if w is None else w for A, w in ((X, w_x), (Y, w_y)))
+        weights = np.concatenate(list(counts))
+    return resolve_bandwidth(bandwidth, array_namespace(X).concat([X, Y]), weights, kernel=kernel)

@@ -1,0 +1,145 @@
+"""Rules of thumb against their formulas, and the invariants that users rely on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, load_wine, make_moons
+
+from mercer.bandwidth import (
+    bandwidth_ladder,
+    resolve_bandwidth,
+    scott_bandwidth,
+    silverman_amise_bandwidth,
+    silverman_bandwidth,
+)
+from oracles import bandwidth as oracle
+
+RULES = {
+    "silverman": (silverman_bandwidth, oracle.silverman),
+    "silverman-amise": (silverman_amise_bandwidth, oracle.silverman_amise),
+    "scott": (scott_bandwidth, oracle.scott),
+}
+RNG = np.random.default_rng(0)
+SAMPLES = {
+    "line": RNG.normal(size=(30, 1)),
+    "gaussian": RNG.normal(size=(40, 5)) * [1, 2, 3, 4, 5] + 100,
+    "moons": make_moons(50, noise=0.1, random_state=0)[0],
+    "iris": load_iris().data,
+    "wine": load_wine().data,
+}
+
+
+@pytest.fixture(params=RULES)
+def rule(request):
+    return RULES[request.param]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_formula(rule, name):
+    ours, formula = rule
+    assert ours(SAMPLES[name]) == pytest.approx(formula(SAMPLES[name]), rel=1e-12)
+
+
+def test_printed_numbers():
+    """N = 4 rows, d = 1 column, variance 4: σ_X = 2, and each bracket by hand."""
+    X = np.array([[0.0], [0.0], [2 * np.sqrt(3)], [2 * np.sqrt(3)]])
+    assert silverman_bandwidth(X) == pytest.approx(2 * (4 / (3 * 4)) ** 0.2)
+    assert silverman_amise_bandwidth(X) == pytest.approx(2 * (4 / (3 * 4)) ** 0.2)
+    assert scott_bandwidth(X) == pytest.approx(2 * 4**-0.2)
+    plane = np.hstack([X, X])
+    assert silverman_bandwidth(plane) == pytest.approx(2 * (4 / (5 * 4)) ** (1 / 6))
+    assert silverman_amise_bandwidth(plane) == pytest.approx(2 * (4 / (4 * 4)) ** (1 / 6))
+
+
+def test_resolver_knows_every_rule():
+    for name, (ours, _) in RULES.items():
+        assert resolve_bandwidth(name, SAMPLES["iris"]) == ours(SAMPLES["iris"])
+
+
+@given(st.lists(st.integers(0, 4), min_size=8, max_size=8).filter(lambda w: sum(w) > 1))
+def test_weights_are_repetitions(weights):
+    X = np.random.default_rng(1).normal(size=(8, 3))
+    repeated = np.repeat(X, weights, axis=0)
+    for ours, _ in RULES.values():
+        assert ours(X, sample_weight=weights) == pytest.approx(ours(repeated), rel=1e-12)
+
+
+@given(st.integers(-150, 150), st.floats(-1e3, 1e3))
+def test_follows_scale_and_not_offset(exponent, offset):
+    X = SAMPLES["gaussian"]
+    for ours, _ in RULES.values():
+        expected = ours(X) * 10.0**exponent
+        assert ours(X * 10.0**exponent) == pytest.approx(expected, rel=1e-12, abs=0)
+        assert ours(X + offset) == pytest.approx(ours(X), rel=1e-9)
+
+
+@pytest.mark.parametrize("largest", [5e-324, 1e-310, 1e308, 1.7e308])
+def test_ends_of_the_range_of_floats(rule, largest):
+    X = np.array([[-largest], [0.0], [largest]])
+    assert 0 < rule[0](X) < np.inf
+
+
+def test_large_constant_column_does_not_hide_a_small_one(rule):
+    X = SAMPLES["line"] * 1e-10
+    with_constant = np.hstack([X, np.full_like(X, 1e200)])
+    d_two = np.hstack([X, np.zeros_like(X)])
+    assert rule[0](with_constant) == pytest.approx(rule[0](d_two), rel=1e-12)
+
+
+@pytest.mark.parametrize("X", [np.ones((5, 2)), np.zeros((1, 3)), np.full((4, 1), 1e200)])
+def test_rows_that_are_all_the_same_get_one(rule, X):
+    assert rule[0](X) == 1.0
+
+
+def test_float32_integers_and_lists(rule):
+    X = SAMPLES["iris"]
+    assert rule[0](X.astype(np.float32)) == pytest.approx(rule[0](X), rel=1e-6)
+    assert rule[0]([[1, 2], [3, 5], [4, 4]]) == rule[0](np.array([[1.0, 2], [3, 5], [4, 4]]))
+
+
+def test_torch(rule, torch):
+    X = torch.tensor(SAMPLES["iris"], requires_grad=True)
+    weights = torch.arange(150)
+    found = rule[0](X, sample_weight=weights)
+    assert type(found) is float
+    assert found == rule[0](SAMPLES["iris"], sample_weight=np.arange(150))
+
+
+def test_ladder():
+    ladder = bandwidth_ladder(0.7)
+    assert len(ladder) == 17
+    assert ladder[8] == 0.7
+    np.testing.assert_allclose(ladder[[0, -1]], [0.7 / 16, 0.7 * 16], rtol=1e-15)
+    np.testing.assert_allclose(ladder[1:] / ladder[:-1], np.sqrt(2), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("silvermann", [[1.0]]), "bandwidth must be a positive number or one of 'silverman'"),
+        ((0.0, [[1.0]]), "bandwidth must be positive and finite, got 0.0"),
+        ((np.inf, [[1.0]]), "bandwidth must be positive and finite"),
+        ((np.nan, [[1.0]]), "bandwidth must be positive and finite"),
+        ((None, [[1.0]]), "bandwidth must be a positive number or one of"),
+        (([1.0, 2.0], [[1.0]]), "bandwidth must be a positive number or one of"),
+        (("scott", [1.0, 2.0]), "X must be a matrix"),
+        (("scott", [[1.0], [np.nan]]), "X contains NaN in row 1, column 0"),
+        (("scott", np.empty((0, 2))), "X has no rows"),
+        (("scott", [[1.0], [2.0]], [1.0]), "sample_weight must have one entry for each of the 2"),
+        (("scott", [[1.0], [2.0]], [1.0, -1]), "not negative, got -1 in row 1"),
+        (("scott", [[1.0], [2.0]], [1.0, np.nan]), "finite and not negative, got nan in row 1"),
+        (("scott", [[1.0], [2.0]], [0, 0]), "sample_weight is zero everywhere"),
+        (("scott", [[1.0], [2.0]], ["a", "b"]), "sample_weight must hold numbers"),
+        (("scott", [[1.0], [2.0]], [0.5, 0.5]), "sample_weight adds up to 1: weights count rows"),
+    ],
+)
+def test_bad_input_gets_a_sentence(arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        resolve_bandwidth(*arguments)
+
+
+@pytest.mark.parametrize("bad", [{"centre": 0}, {"centre": "1"}, {"centre": 1, "steps_up": -1}])
+def test_bad_ladder(bad):
+    with pytest.raises(ValueError, match="must be"):
+        bandwidth_ladder(**bad)
