@@ -15,7 +15,7 @@ _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}
 _ALL_ABOVE = _ENGINE | _ESTIMATORS | {"comparison", "datasets", "tables", "plots"}
 MAY_IMPORT: dict[str, set[str]] = {
-    **dict.fromkeys(_OPEN, set()),
+    **{name: set() for name in _OPEN},
     "kernels": set(),
     "sums": {"kernels"},
     "bandwidth": {"kernels", "sums"},

@@ -17,7 +17,7 @@ from mercer.sums import kernel_sum, log_kernel_sum
 
 FloatArray = NDArray[np.float64]
 _DENSE_BELOW = 1000  # rows for which the matrix itself is decomposed
-_FAR = -500.0  # log density, in units of a window's peak, below which sums are taken in logs
+_FAR = -500.0  # log density, in units of a window's peak, below which kernel values underflow
 
 
 class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -153,8 +153,10 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         log_density = self._log_density(X)
         self.weights_ = np.exp(-0.5 * log_density)
         values, vectors = self._decompose()
+        # What rounding leaves of a zero eigenvalue is no direction: its coordinate is 0.
+        values = np.where(values > X.shape[0] * np.finfo(np.float64).eps * values[0], values, 0)
         self.eigenvalues_, self.eigenvectors_ = values, vectors
-        embedding: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
+        embedding: FloatArray = vectors * np.sqrt(values)
         return embedding.astype(X.dtype)
 
     def transform(self, X: Any) -> FloatArray:
@@ -171,7 +173,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         log_density = self._log_density(X)
-        roots = np.sqrt(np.maximum(self.eigenvalues_, 1e-300))
+        roots = np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
         expansion = self.weights_[:, None] * self.eigenvectors_ / roots
         out = np.empty((X.shape[0], self.n_components))
         near = log_density > _FAR
@@ -179,7 +181,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             sums = self._sums(X[near], expansion)
             out[near] = sums * np.exp(-0.5 * log_density[near])[:, None]
         if not near.all():
-            out[~near] = self._far_sums(X[~near], expansion, log_density[~near])
+            out[~near] = self._far_sums(X[~near], expansion)
         return out.astype(X.dtype)
 
     @property
@@ -204,22 +206,24 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         sums = kernel_sum(first, second, weights=weights, bandwidth=width)
         return np.asarray(sums, dtype=np.float64)
 
-    def _far_sums(
-        self, X: NDArray[Any], expansion: FloatArray, log_density: FloatArray
-    ) -> FloatArray:
-        """Return coordinates of rows at which every kernel value underflows: k/√f̂ does not."""
-        width = mercer_width(self.bandwidth_)
-        out = np.zeros((X.shape[0], expansion.shape[1]))
-        for m in range(expansion.shape[1]):
-            for sign in (1, -1):
-                weights = np.maximum(sign * expansion[:, m], 0)
-                rows = np.flatnonzero(weights)
-                if rows.size:
-                    logs = log_kernel_sum(
-                        X, self.X_fit_[rows],
-                        weights=weights[rows].astype(self.X_fit_.dtype), bandwidth=width,
-                    )  # fmt: skip
-                    out[:, m] += sign * np.exp(logs.astype(np.float64) - 0.5 * log_density)
+    def _far_sums(self, X: NDArray[Any], expansion: FloatArray) -> FloatArray:
+        """Return coordinates of rows at which every kernel value underflows: k/√f̂ does not.
+
+        Distances are taken relative to the nearest row's, d² − d²_m = (x_l − x_m)(x_l + x_m − 2x),
+        as differences of large numbers would have no digits left.
+        """
+        rows, n = self.X_fit_.astype(np.float64), self.X_fit_.shape[0]
+        kernel = 1 / (2 * mercer_width(self.bandwidth_) ** 2)
+        window = kernel if self.density == "mercer" else 2 * kernel
+        out = np.empty((X.shape[0], expansion.shape[1]))
+        for i, x in enumerate(X.astype(np.float64)):
+            d2 = np.sum((rows - x) ** 2, axis=1)
+            nearest = rows[d2.argmin()]
+            beyond = np.sum((rows - nearest) * (rows + nearest - 2 * x), axis=1)
+            # log k − ½ log f̂, in which d²_m cancels where the window is the squared kernel
+            log_density = np.log(np.exp(-window * beyond).sum() / n)
+            common = (window / 2 - kernel) * d2.min() - log_density / 2
+            out[i] = np.exp(common - kernel * beyond) @ expansion
         return out
 
     def _decompose(self) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,65 @@
+"""Symmetric weights of edges: heat and binary affinities, and how to make them symmetric."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from mercer.kernels import get_kernel
+
+__all__ = ["Symmetry", "binary_affinity", "heat_affinity", "heat_width", "symmetrize"]
+
+Symmetry = Literal["or", "and", "mean"]
+
+
+def heat_width(squared_lengths: NDArray[np.float64]) -> float:
+    """Width that suits the scale of the data: the median length of the edges.
+
+    Takes squared lengths, the entries of `neighbor_graph`; where most of them are zero, those that
+    are not decide.
+
+    >>> from mercer.graphs import heat_width, neighbor_graph
+    >>> heat_width(neighbor_graph([[0.0], [2.0], [7.0]], n_neighbors=1).data)
+    2.0
+    """
+    median = float(np.median(squared_lengths)) if len(squared_lengths) else 0.0
+    if median == 0.0:
+        positive = squared_lengths[squared_lengths > 0]
+        median = float(np.median(positive)) if len(positive) else 1.0
+    return float(np.sqrt(median))
+
+
+def heat_affinity(graph: csr_array, *, width: float) -> csr_array:
+    """Weights exp(−d²/2·width²) of the edges of `neighbor_graph`.
+
+    >>> from mercer.graphs import heat_affinity, neighbor_graph
+    >>> heat_affinity(neighbor_graph([[0.0], [2.0]]), width=1.0).data.round(4).tolist()
+    [0.1353, 0.1353]
+    """
+    with np.errstate(under="ignore"):
+        weights = get_kernel("gaussian").profile(graph.data, width)
+    return csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def binary_affinity(graph: csr_array) -> csr_array:
+    """Weight 1 for every edge of `neighbor_graph`.
+
+    >>> from mercer.graphs import binary_affinity, neighbor_graph
+    >>> binary_affinity(neighbor_graph([[0.0], [2.0]])).data.tolist()
+    [1.0, 1.0]
+    """
+    return csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+
+
+def symmetrize(W: csr_array, how: Symmetry = "or") -> csr_array:
+    """Make weights symmetric: an edge that either row has, that both have, or the mean.
+
+    >>> from mercer.graphs import binary_affinity, neighbor_graph, symmetrize
+    >>> W = binary_affinity(neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=1))
+    >>> [symmetrize(W, how).toarray()[1].tolist() for how in ("or", "and", "mean")]
+    [[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.5]]
+    """
+    if how == "mean":
+        return csr_array((W + W.T) * 0.5)
+    return csr_array(W.maximum(W.T) if how == "or" else W.minimum(W.T))

@@ -1,0 +1,50 @@
+"""What classes add to weights: alpha within a class, 1 − alpha between classes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["label_product", "perturb_edges"]
+
+
+def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
+    """Add `label_weight` to edges within a class and its complement to edges between classes.
+
+    Only edges that are there change, so the graph stays sparse.
+
+    >>> from mercer.graphs import binary_affinity, neighbor_graph, perturb_edges
+    >>> W = binary_affinity(neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2))
+    >>> perturb_edges(W, ["a", "a", "b"], 0.75).toarray()
+    array([[0.  , 1.75, 1.25],
+           [1.75, 0.  , 1.25],
+           [1.25, 1.25, 0.  ]])
+    """
+    y = np.asarray(y)
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    same = y[rows] == y[W.indices]
+    data = W.data + np.where(same, label_weight, 1 - label_weight)
+    return csr_array((data, W.indices, W.indptr), shape=W.shape)
+
+
+def label_product(y: Any, label_weight: float, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """W_α @ Z for the dense W_α of all pairs, which has rank n_classes and is never stored.
+
+    Its entries are `label_weight` within a class, the diagonal included, and 1 − `label_weight`
+    between classes.
+
+    >>> import numpy as np
+    >>> from mercer.graphs import label_product
+    >>> label_product(["a", "a", "b"], 0.75, np.eye(3))
+    array([[0.75, 0.75, 0.25],
+           [0.75, 0.75, 0.25],
+           [0.25, 0.25, 0.75]])
+    """
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    sums = np.zeros((codes.max() + 1, Z.shape[1]))
+    np.add.at(sums, codes, Z)
+    product: NDArray[np.float64] = (1 - label_weight) * Z.sum(axis=0) + (
+        2 * label_weight - 1
+    ) * sums[codes]
+    return product

@@ -1,0 +1,161 @@
+"""Who is whose neighbour: a sparse matrix of squared distances, one row per point."""
+
+import importlib.util
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.neighbors import NearestNeighbors
+
+__all__ = ["Algorithm", "Neighborhood", "neighbor_graph", "squared_differences"]
+
+FloatArray = NDArray[np.float64]
+Neighborhood = Literal["knn", "radius", "class", "class_knn"]
+Algorithm = Literal["auto", "exact", "approximate"]
+
+# Rows above which "auto" looks for approximate neighbours, where pynndescent is installed.
+APPROXIMATE_ABOVE = 100_000
+_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
+
+
+def neighbor_graph(
+    X: Any,
+    y: Any = None,
+    *,
+    neighborhood: Neighborhood = "knn",
+    n_neighbors: int = 10,
+    radius: float = 1.0,
+    algorithm: Algorithm = "auto",
+    random_state: int | None = None,
+) -> csr_array:
+    """Squared distances from each row to its neighbours; no row is its own neighbour.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    y : array-like of shape (n,), default=None
+        Classes; needed by "class" and "class_knn".
+    neighborhood : {"knn", "radius", "class", "class_knn"}, default="knn"
+        The `n_neighbors` nearest rows; all rows within `radius`; all rows of the same class;
+        the `n_neighbors` nearest rows of the same class.
+    n_neighbors : int, default=10
+        How many; fewer where a set has no more rows.
+    radius : float, default=1.0
+        For "radius".
+    algorithm : {"auto", "exact", "approximate"}, default="auto"
+        How "knn" and "class_knn" search.  "approximate" needs pynndescent (the extra ``fast``);
+        "auto" takes it for sets of more than 100 000 rows where it is installed.
+    random_state : int, default=None
+        For the approximate search.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Entry (i, j) is ‖xᵢ − xⱼ‖² where j is a neighbour of i.  It is stored even where it is
+        zero, and it need not be there for (j, i): see `symmetrize`.
+
+    Notes
+    -----
+    "class" has Σ n_c² entries.  Distances are taken by differences, so that none is
+    negative or lost in rounding.
+
+    Examples
+    --------
+    >>> from mercer.graphs import neighbor_graph
+    >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 4., 0.]])
+    """
+    X = np.asarray(X)
+    n = X.shape[0]
+    if neighborhood in ("class", "class_knn"):
+        if y is None:
+            raise ValueError(f"neighborhood={neighborhood!r} needs the classes y.")
+        codes = np.unique(np.asarray(y), return_inverse=True)[1]
+        members = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
+    else:
+        members = [np.arange(n)]
+    pairs = [
+        _pairs_within(X[rows], neighborhood, n_neighbors, radius, algorithm, random_state)
+        for rows in members
+    ]
+    sources = np.concatenate(
+        [rows[i] for rows, (i, _) in zip(members, pairs, strict=True)], dtype=np.intp
+    )
+    targets = np.concatenate(
+        [rows[j] for rows, (_, j) in zip(members, pairs, strict=True)], dtype=np.intp
+    )
+    # By hand: a conversion from coordinates may drop or merge what it likes; this keeps zeros.
+    order = np.lexsort((targets, sources))
+    sources, targets = sources[order], targets[order]
+    starts = np.searchsorted(sources, np.arange(n + 1))
+    return csr_array((squared_differences(X, sources, targets), targets, starts), shape=(n, n))
+
+
+def squared_differences(
+    X: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp], Y: Any = None
+) -> FloatArray:
+    """‖x_r − y_c‖² for pairs of row numbers, by differences, in blocks; Y is X by default."""
+    Y = X if Y is None else Y
+    out = np.empty(len(rows))
+    step = max(1, _CHUNK // max(1, X.shape[1]))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        difference = X[rows[part]].astype(np.float64) - Y[columns[part]]
+        out[part] = (difference * difference).sum(axis=1)
+    return out
+
+
+def _pairs_within(
+    X: NDArray[Any],
+    neighborhood: Neighborhood,
+    n_neighbors: int,
+    radius: float,
+    algorithm: Algorithm,
+    random_state: int | None,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers (i, j) such that j is a neighbour of i among these rows."""
+    n = X.shape[0]
+    rows = np.arange(n)
+    if neighborhood == "radius":
+        found = NearestNeighbors(radius=radius).fit(X).radius_neighbors(return_distance=False)
+        counts = np.array([len(f) for f in found])
+        return np.repeat(rows, counts), np.concatenate([*found, rows[:0]])
+    k = n - 1 if neighborhood == "class" else min(n_neighbors, n - 1)
+    if k == n - 1:  # everybody else: nothing to search
+        i, j = np.divmod(np.arange(n * k), max(k, 1))
+        return i, j + (j >= i)
+    if _is_approximate(algorithm, n):
+        indices = _approximate_neighbors(X, k, random_state)
+    else:
+        indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    return np.repeat(rows, k), indices.ravel()
+
+
+def _is_approximate(algorithm: Algorithm, n: int) -> bool:
+    """Whether to search approximately; says what is missing where that was asked for."""
+    installed = importlib.util.find_spec("pynndescent") is not None
+    if algorithm == "approximate" and not installed:
+        raise ImportError(
+            "algorithm='approximate' needs pynndescent: pip install 'mercer[fast]', or use "
+            "algorithm='exact'."
+        )
+    return algorithm == "approximate" or (
+        algorithm == "auto" and installed and n > APPROXIMATE_ABOVE
+    )
+
+
+def _approximate_neighbors(X: NDArray[Any], k: int, random_state: int | None) -> NDArray[np.intp]:
+    """Return indices (n, k) of nearly the nearest neighbours, the row itself left out."""
+    from pynndescent import NNDescent
+
+    index = NNDescent(X, n_neighbors=k + 1, random_state=random_state)
+    found = np.asarray(index.neighbor_graph[0], dtype=np.intp)
+    # The row itself is nearly always first; where it is missing, drop the last one instead.
+    is_self = found == np.arange(X.shape[0])[:, np.newaxis]
+    is_self[~is_self.any(axis=1), -1] = True
+    kept: NDArray[np.intp] = found[~is_self].reshape(X.shape[0], k)
+    return kept

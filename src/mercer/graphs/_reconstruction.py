@@ -1,0 +1,92 @@
+"""Rows that add up to one: locally linear reconstruction, and plain means."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+__all__ = ["reconstruction_weights", "uniform_weights"]
+
+_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
+
+
+def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> csr_array:
+    r"""Weights that best rebuild each row from its neighbours and add up to one.
+
+    .. math:: \min_w \; \bigl\| x_i - \sum_j w_j x_j \bigr\|^2 + \rho \|w\|^2,
+              \quad \sum_j w_j = 1, \quad \rho = \mathrm{reg} \cdot \mathrm{tr}\, G_i
+
+    with G the Gram matrix of the differences to the neighbours (the convention of Roweis and
+    Saul and of scikit-learn).  A row without neighbours rebuilds itself.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    graph : csr_array of shape (n, n)
+        Of `neighbor_graph`; its entries do not matter, only where they are.
+    reg : float, default=1e-3
+        Ridge, relative to the trace of the Gram matrix.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+
+    Notes
+    -----
+    k neighbours cost k²·(d + k/3) per row; rows with the same number of neighbours are
+    solved together, in blocks of bounded size.
+
+    Examples
+    --------
+    >>> from mercer.graphs import neighbor_graph, reconstruction_weights
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]]
+    >>> W = reconstruction_weights(X, neighbor_graph(X, n_neighbors=2), reg=1e-9)
+    >>> W.toarray().round(3)
+    array([[ 0.   ,  1.5  , -0.5  ],
+           [ 0.667,  0.   ,  0.333],
+           [-2.   ,  3.   ,  0.   ]])
+    """
+    X = np.asarray(X, dtype=np.float64)
+    counts = np.diff(graph.indptr)
+    data = np.empty(graph.nnz)
+    for k in np.unique(counts[counts > 0]):
+        rows = np.flatnonzero(counts == k)
+        step = max(1, _CHUNK // (int(k) * max(X.shape[1], int(k))))
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            entries = graph.indptr[part][:, np.newaxis] + np.arange(k)
+            data[entries] = _barycentric(X[graph.indices[entries]] - X[part, np.newaxis], reg)
+    W = csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
+    alone = (counts == 0).astype(np.float64)
+    return csr_array(W + diags_array(alone)) if alone.any() else W
+
+
+def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
+    """Weights (b, k) for differences to the neighbours (b, k, d)."""
+    gram = differences @ differences.transpose(0, 2, 1)
+    k = gram.shape[1]
+    trace = np.trace(gram, axis1=1, axis2=2)
+    ridge = reg * np.where(trace > 0, trace, 1.0)  # duplicates only: equal weights
+    gram[:, np.arange(k), np.arange(k)] += ridge[:, np.newaxis]
+    weights = np.linalg.solve(gram, np.ones((len(gram), k, 1)))[:, :, 0]
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def uniform_weights(graph: csr_array) -> csr_array:
+    """Weights of the mean over a row and its neighbours, itself included.
+
+    The graph of all pairs gives 1/N everywhere, the graph of the classes 1/n_c within them:
+    what is left of the rows is then the covariance and the within-class scatter.
+
+    >>> from mercer.graphs import neighbor_graph, uniform_weights
+    >>> graph = neighbor_graph([[0.0], [1.0], [5.0]], [0, 0, 1], neighborhood="class")
+    >>> uniform_weights(graph).toarray()
+    array([[0.5, 0.5, 0. ],
+           [0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    share = 1.0 / (np.diff(graph.indptr) + 1)
+    ones = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    return csr_array(diags_array(share) @ (ones + diags_array(np.ones(graph.shape[0]))))

@@ -1,0 +1,145 @@
+"""The loop of Laplacian support vector analysis: solve, project, deflate ([1] Algorithms 1, 2).
+
+Written on the factors of :mod:`mercer.spectral._deflation`: rows G = FR, where a support vector
+machine with duals c has v = Gᵀc and w = Rv.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from mercer.projections._svm import Loss, solve_svm, uses_libsvm
+from mercer.spectral import Whitened
+
+__all__ = ["ClassOrder", "Directions", "find_directions"]
+
+FloatArray = NDArray[np.float64]
+ClassOrder = Literal["cycle", "largest", "random"]
+
+# Outputs of a support vector machine that differ by less than this, where the margin is 1, are
+# solver noise: the best direction is w = 0.
+_FLAT = 1e-3
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Directions found, in their order.
+
+    Attributes
+    ----------
+    W : ndarray of shape (r, k)
+        Orthonormal columns w̃, in the coordinates F.
+    Z : ndarray of shape (n, k)
+        Projections of the training rows.
+    duals : ndarray of shape (n, k)
+        The paper's Ã: w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k.
+    shear : ndarray of shape (k, k)
+        T, unit upper triangular: the readout K·Ã that the paper prints is Z·T.
+    classes : ndarray of shape (k,)
+        Number of the class that each direction sets apart.
+    exhausted : list of int
+        Classes whose problem has no direction left.
+    """
+
+    W: FloatArray
+    Z: FloatArray
+    duals: FloatArray
+    shear: FloatArray
+    classes: NDArray[np.intp]
+    exhausted: list[int]
+
+
+def find_directions(
+    space: Whitened,
+    codes: NDArray[np.intp],
+    L: csr_array,
+    *,
+    weight: float,
+    n_components: int,
+    C: float,
+    loss: Loss,
+    order: ClassOrder,
+    rng: np.random.Generator,
+    tol: float,
+) -> Directions:
+    """Find up to `n_components` directions; `space` is used up.
+
+    Parameters
+    ----------
+    space : Whitened
+        Coordinates in which the penalty I + weight·FᵀLF is the plain norm.
+    codes : ndarray of shape (n,)
+        Class numbers, −1 for rows without a label.
+    L : csr_array of shape (n, n)
+        The Laplacian, over all rows.
+    """
+    # A slice where every row has a label, so that nothing is copied.
+    labelled = slice(None) if (codes >= 0).all() else np.flatnonzero(codes >= 0)
+    n, r = space.G.shape
+    rows = space.G[labelled]
+    M = rows @ rows.T if loss == "hinge" and uses_libsvm(*rows.shape) else None
+    W = np.zeros((r, 0))
+    Z, duals = np.zeros((n, 0)), np.zeros((n, 0))
+    chosen: list[int] = []
+    problems = _Problems(codes[labelled], order, rng)
+    for problem in problems:
+        if len(chosen) == n_components:
+            break
+        signs = problems.signs(problem)
+        rows = space.G[labelled]
+        c, _ = solve_svm(rows, signs, C=C, loss=loss, M=M, tol=tol)
+        v = rows.T @ c
+        output = space.G @ v  # M c of the paper, on every row
+        if np.ptp(output[labelled]) < _FLAT:
+            problems.drop(problem)
+            continue
+        w, s = space.direction(v, W)
+        alpha = -weight * (L @ output)  # [1] eq. (18) without the inverse of B
+        alpha[labelled] += c
+        W = np.column_stack([W, w])
+        Z = np.column_stack([Z, output / s])
+        duals = np.column_stack([duals, alpha / s])
+        chosen.append(problem)
+        lost = space.deflate(w)[labelled]
+        if M is not None:
+            M -= np.outer(lost, lost)
+    shear = np.triu(Z.T @ duals, 1) + np.eye(len(chosen))
+    return Directions(W, Z, duals, shear, np.array(chosen, dtype=np.intp), problems.exhausted)
+
+
+class _Problems:
+    """Which class is set apart next: all of them once, then by `order`, less the exhausted.
+
+    A class whose best direction is w = 0 has none in any smaller space either.
+    """
+
+    def __init__(
+        self, codes: NDArray[np.intp], order: ClassOrder, rng: np.random.Generator
+    ) -> None:
+        self._codes = codes
+        counts = np.bincount(codes)
+        # Two classes are one problem.
+        self._open = [1] if len(counts) == 2 else list(range(len(counts)))
+        self._order, self._rng, self._counts = order, rng, counts
+        self.exhausted: list[int] = []
+
+    def __iter__(self) -> Iterator[int]:
+        yield from list(self._open)
+        while self._open:
+            if self._order == "cycle":
+                yield from list(self._open)
+            elif self._order == "largest":
+                yield max(self._open, key=lambda c: int(self._counts[c]))
+            else:
+                yield int(self._rng.choice(self._open))
+
+    def drop(self, problem: int) -> None:
+        self._open.remove(problem)
+        self.exhausted.append(problem)
+
+    def signs(self, problem: int) -> FloatArray:
+        return np.where(self._codes == problem, 1.0, -1.0)

@@ -1,0 +1,72 @@
+"""Where directions live: coordinates F of the rows with K = FFᵀ, and the way back to new rows.
+
+=============  =================================================  ==========================
+form           F                                                  a direction w̃ becomes
+=============  =================================================  ==========================
+linear         centred rows, or their principal coordinates       a row of ``components_``
+               where there are fewer rows than columns
+kernel         pivoted Cholesky factor of K                       coefficients of all rows
+landmarks      Cholesky factor of a few columns of K              coefficients of these rows
+=============  =================================================  ==========================
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from mercer.projections._kernel import KernelFunction
+from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
+
+__all__ = ["FeatureSpace", "feature_space"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """Coordinates of the training rows.
+
+    Attributes
+    ----------
+    F : ndarray of shape (n, r)
+        The coordinates.
+    axes : ndarray of shape (r, d) or None
+        Linear form: direction in the space of the columns = wᵀ @ axes.
+    pivots : ndarray of shape (r,) or None
+        Landmark form: the rows from which F was made; F[pivots] is lower triangular.
+    """
+
+    F: FloatArray
+    axes: FloatArray | None = None
+    pivots: NDArray[np.intp] | None = None
+
+    def landmark_coefficients(self, W: FloatArray) -> FloatArray:
+        """Coefficients of the landmarks' kernels that give the projection on the columns of W."""
+        triangle = self.F[self.pivots]
+        out: FloatArray = linalg.solve_triangular(
+            triangle, W, lower=True, trans="T", check_finite=False
+        )
+        return out
+
+
+def feature_space(
+    X: FloatArray,
+    kernel: KernelFunction,
+    landmarks: int | None,
+    rng: np.random.Generator,
+) -> FeatureSpace:
+    """Choose the form and factor the kernel of the rows."""
+    if kernel.kernel == "linear":
+        centred = X - X.mean(axis=0)  # the intercept makes the mean irrelevant
+        if X.shape[1] <= X.shape[0]:
+            return FeatureSpace(centred, axes=np.eye(X.shape[1]))
+        U, lengths, axes = principal_axes(centred)
+        return FeatureSpace(U * lengths, axes=axes)
+    if landmarks is None:
+        return FeatureSpace(pivoted_cholesky(kernel.matrix(X)))
+    F, pivots = partial_cholesky(
+        kernel.diagonal(X), lambda i: kernel.matrix(X, X[i : i + 1])[:, 0], landmarks, rng
+    )
+    return FeatureSpace(F, pivots=pivots)

@@ -1,0 +1,123 @@
+"""The hinge support vector machine by an interior-point method on few coordinates."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = ["interior_point"]
+
+FloatArray = NDArray[np.float64]
+
+_MAX_ITER = 100
+_GAP = 1e-11
+_RESIDUAL = 1e-7
+_STALLED = 1e-6
+
+
+@dataclass
+class _Iterate:
+    """Duals μ, the room C − μ above them, the intercept, multipliers of both bounds.
+
+    A direction has the same parts.
+    """
+
+    mu: FloatArray
+    room: FloatArray
+    b: float
+    z: FloatArray
+    s: FloatArray
+
+    def moved(self, by: "_Iterate", length: float) -> "_Iterate":
+        return _Iterate(
+            self.mu + length * by.mu,
+            self.room + length * by.room,
+            self.b + length * by.b,
+            self.z + length * by.z,
+            self.s + length * by.s,
+        )
+
+    def gap(self) -> float:
+        return float(self.mu @ self.z + self.room @ self.s) / (2 * len(self.mu))
+
+    def longest(self, by: "_Iterate") -> float:
+        """How far to go before one of the positive parts is nought; at most 1."""
+        pairs = ((self.mu, by.mu), (self.room, by.room), (self.z, by.z), (self.s, by.s))
+        ratios = [np.min(-value[d < 0] / d[d < 0], initial=1.0) for value, d in pairs]
+        return float(min(ratios))
+
+
+def interior_point(
+    G: FloatArray, signs: FloatArray, C: float
+) -> tuple[FloatArray, float, NDArray[np.int8]]:
+    r"""Solve the dual of the support vector machine on rows G, n × r.
+
+    .. math:: \min_\mu \tfrac12 \mu^\top HH^\top \mu - 1^\top\mu, \quad 0 \le \mu \le C,
+              \quad y^\top \mu = 0, \qquad H = \mathrm{diag}(y)\, G
+
+    Each of twenty to fifty iterations costs n·r² (Fine and Scheinberg 2001: the inverse of a
+    diagonal plus HHᵀ by an r × r factor); their number depends little on C and on scale.
+
+    Returns
+    -------
+    mu : ndarray of shape (n,)
+        The duals, within 1e-9 or so.
+    intercept : float
+    side : ndarray of shape (n,)
+        −1 where the lower bound holds a dual, 1 where the upper one does, 0 where it is free:
+        the multiplier of that bound outweighs the room to it.
+    """
+    H = signs[:, np.newaxis] * G
+    mu = np.full(len(signs), min(1.0, 0.5 * C))
+    slope = H @ (H.T @ mu) - 1.0
+    at = _Iterate(mu, C - mu, 0.0, np.maximum(slope, 0.0) + 1.0, np.maximum(-slope, 0.0) + 1.0)
+    last = np.inf
+    for _ in range(_MAX_ITER):
+        dual = H @ (H.T @ at.mu) - 1.0 + at.b * signs - at.z + at.s
+        primal = float(signs @ at.mu)
+        gap = at.gap()
+        if gap < _GAP and np.abs(dual).max() < _RESIDUAL and abs(primal) < _RESIDUAL * len(signs):
+            break
+        if gap >= last and gap < _STALLED:  # rounding has the last word
+            break
+        last = gap
+        try:
+            newton = _newton(H, signs, at, dual, primal)
+        except linalg.LinAlgError:  # the same, in the factor
+            break
+        # Mehrotra: aim at the boundary, see how far it is, then aim at the central path.
+        to = newton(-at.z * at.mu, -at.s * at.room)
+        reached = at.moved(to, at.longest(to)).gap()
+        centre = gap * (reached / gap) ** 3
+        to = newton(centre - at.z * at.mu - to.z * to.mu, centre - at.s * at.room - to.s * to.room)
+        at = at.moved(to, 0.995 * at.longest(to))
+    side = np.where(at.mu < at.z, -1, np.where(at.room < at.s, 1, 0)).astype(np.int8)
+    return at.mu, at.b, side
+
+
+def _newton(
+    H: FloatArray, signs: FloatArray, at: _Iterate, dual: FloatArray, primal: float
+) -> Callable[[FloatArray, FloatArray], _Iterate]:
+    """Return the Newton direction as a function of the two complementarity residuals."""
+    root = np.sqrt(1.0 / (at.z / at.mu + at.s / at.room))
+    S = H * root[:, np.newaxis]
+    inner = linalg.blas.dsyrk(1.0, S.T, lower=True)  # one triangle, at half the price
+    inner[np.diag_indices_from(inner)] += 1.0
+    factor = linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(right: FloatArray) -> FloatArray:  # (weight + HHᵀ)⁻¹
+        scaled = root * right
+        small: FloatArray = linalg.cho_solve(factor, S.T @ scaled, check_finite=False)
+        return root * (scaled - S @ small)
+
+    across = solve(signs)
+
+    def direction(to_z: FloatArray, to_s: FloatArray) -> _Iterate:
+        straight = solve(to_z / at.mu - to_s / at.room - dual)
+        b = float((signs @ straight + primal) / (signs @ across))
+        mu = straight - b * across
+        return _Iterate(mu, -mu, b, (to_z - at.z * mu) / at.mu, (to_s + at.s * mu) / at.room)
+
+    return direction

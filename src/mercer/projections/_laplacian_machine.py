@@ -1,0 +1,112 @@
+"""What Laplacian support vector analysis and its first step share: graph, kernel, labels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import validate_data
+
+from mercer._sklearn import Interval, StrOptions
+from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
+from mercer.projections._feature_space import FeatureSpace, feature_space
+from mercer.projections._kernel import KernelFunction, resolve_gamma
+from mercer.projections._semi_supervised import encode_labels
+
+__all__ = ["LaplacianMachine", "Setting"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that does not depend on the weight of the Laplacian."""
+
+    X: FloatArray
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+    kernel: KernelFunction
+    space: FeatureSpace
+    L: csr_array
+    seed: int
+
+    def smoothness(self) -> FloatArray:
+        """FᵀLF: how fast each direction varies along the edges of the graph."""
+        F = self.space.F
+        S: FloatArray = F.T @ (self.L @ F)
+        return S
+
+
+class LaplacianMachine(BaseEstimator):
+    """Base of estimators that solve support vector machines with a Laplacian penalty."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [
+            StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}),
+            callable,
+        ],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "laplacian_weight": [Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "affinity_width": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [StrOptions({"auto", "exact", "approximate"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    kernel: str | Callable[..., float]
+    gamma: float | str
+    degree: float
+    coef0: float
+    n_neighbors: int
+    affinity_width: float | str
+    landmarks: int | None
+    algorithm: Any
+    random_state: Any
+
+    def _setting(self, X: Any, y: Any, *, signs: bool = False) -> Setting:
+        """Validate, encode the classes, build graph and coordinates; store what they say."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        self.classes_, codes = encode_labels(y, signs=signs)
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(2**31))
+        self.gamma_ = resolve_gamma(self.gamma, X)
+        kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+
+        graph = neighbor_graph(
+            X,
+            n_neighbors=self.n_neighbors,
+            algorithm=self.algorithm,
+            random_state=int(rng.integers(2**31)),
+        )
+        width = self.affinity_width
+        self.affinity_width_ = heat_width(graph.data) if isinstance(width, str) else float(width)
+        W = symmetrize(heat_affinity(graph, width=self.affinity_width_), "or")
+        space = feature_space(X, kernel, self.landmarks, rng)
+        return Setting(
+            X, self.classes_, codes, kernel, space, laplacian(W), int(rng.integers(2**31))
+        )
+
+    def _project(self, X: Any, components: FloatArray | None) -> FloatArray:
+        """Projections of new rows: on components where linear, by kernel sums where not."""
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if components is not None:
+            out: FloatArray = X @ components.T
+            return out
+        kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        return kernel.sums(X, self.X_fit_, self.dual_coef_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

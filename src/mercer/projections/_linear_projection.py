@@ -1,0 +1,197 @@
+"""What linear projections on graphs share: centring, principal front, graph, readout."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer.graphs import neighbor_graph
+from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
+
+__all__ = ["LinearGraphProjection", "Rows", "solve_projection"]
+
+FloatArray = NDArray[np.float64]
+
+# Eigenvalues below this share of the largest are nought: their vectors may be mixed at will.
+_TIE = 1e-10
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Centred rows in principal coordinates, X = (U · lengths) @ axes, and their classes."""
+
+    U: FloatArray
+    lengths: FloatArray
+    axes: FloatArray
+    y: NDArray[Any] | None
+
+    @property
+    def coordinates(self) -> FloatArray:
+        """Principal coordinates F = U · lengths."""
+        return self.U * self.lengths
+
+
+def solve_projection(
+    rows: Rows, A: FloatArray, B: FloatArray | None, n_components: int
+) -> tuple[FloatArray, FloatArray]:
+    """Smallest values of A against B, in the coordinates U, as directions (k, d).
+
+    B None asks for orthonormal directions instead, and A is then in the coordinates F.
+    Directions of value zero (all there is with a graph of classes and as many columns
+    as rows) come in the order of the variance that a unit of length has.
+    """
+    # B fixes the variance: there the shortest come first.
+    variance = np.diag(rows.lengths**2) if B is None else -np.diag(rows.lengths**-2.0)
+    values, V = generalized_eigh(A, B)
+    V = rotate_ties(values, V, variance, tol=_TIE * max(values[-1], 0.0))[:, :n_components]
+    if B is not None:
+        V = V / rows.lengths[:, np.newaxis]
+    return np.maximum(values[:n_components], 0.0), V.T @ rows.axes
+
+
+class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base: subclasses write `_solve`, from rows and their neighbours to directions."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "pca_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
+        "neighborhood": [StrOptions({"knn", "radius", "class", "class_knn"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "radius": [Interval(Real, 0, None, closed="neither")],
+        "unit_length": ["boolean"],
+        "label_weight": [Interval(Real, 0, 1, closed="both"), None],
+        "perturbation": [StrOptions({"edges", "printed"})],
+        "algorithm": [StrOptions({"auto", "exact", "approximate"})],
+        "random_state": ["random_state"],
+    }
+
+    n_components: int | None
+    pca_components: int | float | None
+    neighborhood: Any
+    n_neighbors: int
+    radius: float
+    unit_length: bool
+    label_weight: float | None
+    perturbation: str
+    algorithm: Any
+    random_state: Any
+
+    def _solve(
+        self, rows: Rows, graph: csr_array, n_components: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return eigenvalues and directions (k, n_features)."""
+        raise NotImplementedError
+
+    @property
+    def _needs_classes(self) -> bool:
+        return self.neighborhood in ("class", "class_knn") or self.label_weight is not None
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            Classes; needed by graphs of classes and by `label_weight`.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            if self._needs_classes:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                    "graphs of classes and label_weight need it."
+                )
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            if self._needs_classes or self.n_components is None:
+                check_classification_targets(y)
+        self.mean_ = X.mean(axis=0)
+        U, lengths, axes = principal_axes(X - self.mean_, self.pca_components)
+        if not len(lengths):
+            raise ValueError("X has no variance: all rows are the same.")
+        rows = Rows(U, lengths, axes, y)
+
+        count = self.n_components
+        if count is None:
+            count = 2 if y is None else max(1, len(np.unique(y)) - 1)
+        graph = neighbor_graph(
+            rows.coordinates,
+            y,
+            neighborhood=self.neighborhood,
+            n_neighbors=self.n_neighbors,
+            radius=self.radius,
+            algorithm=self.algorithm,
+            random_state=check_random_state(self.random_state).randint(2**31),
+        )
+        self.eigenvalues_, directions = self._solve(rows, graph, min(count, len(lengths)))
+        if self.unit_length:
+            directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+        self.components_ = directions
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Project rows: ``(X - mean_) @ components_.T``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        out: FloatArray = (X - self.mean_) @ self.components_.T
+        return out
+
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Return to the space of the features: the row nearest to the mean that projects so.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Projections.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        Z = check_array(X, dtype=np.float64)
+        out: FloatArray = self.mean_ + Z @ np.linalg.pinv(self.components_).T
+        return out
+
+    @property
+    def n_components_(self) -> int:
+        """How many directions there are."""
+        return len(self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_classes
+        return tags

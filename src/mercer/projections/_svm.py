@@ -1,0 +1,190 @@
+"""Binary support vector machines with a free intercept, solved to many digits.
+
+Rows are given by coordinates G (n × r), where the penalty is ½‖v‖².  Every solver returns signed
+dual coefficients c, with v = Gᵀc, and the intercept b.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.svm import SVC
+
+from mercer.projections._interior import interior_point
+
+__all__ = ["Loss", "solve_svm"]
+
+FloatArray = NDArray[np.float64]
+Loss = Literal["hinge", "squared_hinge"]
+
+_LARGEST_LIBSVM = 5000  # rows; above, the kernel matrix would be too large
+_SMALL = 5e6  # n·r² below which the interior-point method takes milliseconds
+_SCREENED = 5000  # rows above which those far from the margin are left out at first
+_NEAR = 1.5  # margin up to which a row stays in
+_MAX_NEWTON = 100
+_SLACK = 1e-6  # of margins and, times C, of duals
+
+
+def solve_svm(
+    G: FloatArray, signs: FloatArray, *, C: float, loss: Loss, M: FloatArray | None, tol: float
+) -> tuple[FloatArray, float]:
+    """Signed duals c and intercept b of ½‖v‖² + C·Σ loss(1 − y(g·v + b)).
+
+    Parameters
+    ----------
+    G : ndarray of shape (n, r)
+        The rows.
+    signs : ndarray of shape (n,)
+        −1 or 1.
+    C : float
+        Price of an error.
+    loss : {"hinge", "squared_hinge"}
+        max(0, ·) or its square.
+    M : ndarray of shape (n, n) or None
+        GGᵀ where the caller has it.
+    tol : float
+        For libsvm.
+    """
+    if loss == "squared_hinge":
+        return _squared_hinge(G, signs, C)
+    if uses_libsvm(*G.shape):
+        mu, b = _libsvm(G @ G.T if M is None else M, signs, C, tol)
+        side = np.where(mu <= 0, -1, np.where(mu >= C, 1, 0)).astype(np.int8)
+    elif len(G) > _SCREENED:
+        mu, b, side = _screened(G, signs, C)
+    else:
+        mu, b, side = interior_point(G, signs, C)
+    return _polish(G, signs, C, mu, b, side)
+
+
+def uses_libsvm(n: int, r: int) -> bool:
+    """Whether the hinge goes to libsvm: many coordinates for the rows, and these not too many.
+
+    With few coordinates classes overlap, and libsvm may take minutes at large C; with many they
+    come apart, and it takes milliseconds.  Small problems are as quick by either.
+    """
+    return 4 * r > n and n <= _LARGEST_LIBSVM and n * r * r > _SMALL
+
+
+def _libsvm(M: FloatArray, signs: FloatArray, C: float, tol: float) -> tuple[FloatArray, float]:
+    svc = SVC(kernel="precomputed", C=C, tol=tol).fit(M, signs)
+    mu = np.zeros(len(signs))
+    mu[svc.support_] = np.abs(svc.dual_coef_[0])
+    return mu, float(svc.intercept_[0])
+
+
+def _screened(
+    G: FloatArray, signs: FloatArray, C: float
+) -> tuple[FloatArray, float, NDArray[np.int8]]:
+    """Solve by interior points on the rows near the margin, and check the others.
+
+    The squared hinge, which is quicker, says where the margin will be about.  Rows well beyond it
+    have no dual; one that turns out to have is taken in, and the rest is solved again.
+    """
+    c, b = _squared_hinge(G, signs, C)
+    near = signs * (G @ (G.T @ c) + b) < _NEAR
+    while True:
+        if len(np.unique(signs[near])) < 2:
+            near[:] = True
+        some, b, sides = interior_point(G[near], signs[near], C)
+        outside = signs * (G @ (G[near].T @ (signs[near] * some)) + b) < 1.0
+        if not (outside & ~near).any():
+            break
+        near |= outside
+    mu, side = np.zeros(len(signs)), np.full(len(signs), -1, dtype=np.int8)
+    mu[near], side[near] = some, sides
+    return mu, b, side
+
+
+def _polish(
+    G: FloatArray,
+    signs: FloatArray,
+    C: float,
+    mu: FloatArray,
+    b: float,
+    side: NDArray[np.int8],
+) -> tuple[FloatArray, float]:
+    """Solve the optimality conditions exactly for the free duals, if the bounds allow it.
+
+    A solver's answer is right to its tolerance; which duals are free (`side` 0) is a discrete
+    question, and once that is right the rest is one linear system.
+    """
+    free = np.flatnonzero(side == 0)
+    fixed = signs * np.where(side > 0, C, 0.0)
+    E, k = G[free], len(free)
+    system = np.ones((k + 1, k + 1))
+    system[:k, :k] = E @ E.T
+    system[k, k] = 0.0
+    right = np.append(signs[free] - E @ (G.T @ fixed), -fixed.sum())
+    solution, *_ = linalg.lstsq(system, right, lapack_driver="gelsy", check_finite=False)
+    exact, intercept = fixed.copy(), float(solution[k]) if k else b
+    exact[free] = solution[:k]
+    margin = signs * (G @ (G.T @ exact) + intercept)
+    duals = signs * exact
+    is_optimal = (
+        np.all((duals > -_SLACK * C) & (duals < (1 + _SLACK) * C))
+        and np.all(margin[side < 0] > 1 - _SLACK)
+        and np.all(margin[side > 0] < 1 + _SLACK)
+        and np.all(np.abs(margin[free] - 1) < _SLACK)
+        and abs(exact.sum()) < _SLACK * C
+    )
+    return (exact, intercept) if is_optimal else (signs * mu, b)
+
+
+def _squared_hinge(G: FloatArray, signs: FloatArray, C: float) -> tuple[FloatArray, float]:
+    """Newton's method on ½‖v‖² + C·Σ max(0, 1 − y(g·v + b))²; the last step is exact.
+
+    Within a set of rows that err, the objective is a quadratic; its minimum is one linear
+    system, in the rows that err or in the coordinates, whichever are fewer (Chapelle 2007).
+    """
+    v, b = np.zeros(G.shape[1]), 0.0
+    erring = np.ones(len(signs), dtype=bool)
+    for _ in range(_MAX_NEWTON):
+        new_v, new_b = _minimum_on(G[erring], signs[erring], C)
+        length = _line_search(G, signs, C, (v, b), (new_v - v, new_b - b))
+        v, b = v + length * (new_v - v), b + length * (new_b - b)
+        still = signs * (G @ v + b) < 1
+        if length == 1.0 and np.array_equal(still, erring):
+            break
+        if not still.any():  # no row errs at all: only v = 0 can be better, and it is not
+            break
+        erring = still
+    c: FloatArray = 2 * C * signs * np.maximum(0.0, 1 - signs * (G @ v + b))
+    return c, float(b)
+
+
+def _minimum_on(G: FloatArray, y: FloatArray, C: float) -> tuple[FloatArray, float]:
+    """Ridge regression on ±1 with a free intercept: ½‖v‖² + C·Σ (y − g·v − b)²."""
+    mean, level = G.mean(axis=0), y.mean()
+    X, t = G - mean, y - level
+    n, r = X.shape
+    if n <= r:
+        c = linalg.solve(X @ X.T + np.eye(n) / (2 * C), t, assume_a="pos", check_finite=False)
+        v = X.T @ c
+    else:
+        v = linalg.solve(X.T @ X + np.eye(r) / (2 * C), X.T @ t, assume_a="pos", check_finite=False)
+    return v, float(level - mean @ v)
+
+
+def _line_search(
+    G: FloatArray,
+    y: FloatArray,
+    C: float,
+    start: tuple[FloatArray, float],
+    step: tuple[FloatArray, float],
+) -> float:
+    """Exact minimum along a step: the derivative is piecewise linear and rising."""
+    f, df = G @ start[0] + start[1], G @ step[0] + step[1]
+
+    def slope(t: float) -> float:
+        error = np.maximum(0.0, 1 - y * (f + t * df))
+        return float(step[0] @ (start[0] + t * step[0]) - 2 * C * (y * df) @ error)
+
+    if slope(1.0) <= 0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    return 0.5 * (low + high)

@@ -1,0 +1,210 @@
+"""Symmetric eigenproblems with one sign, one order and one ridge convention."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+__all__ = [
+    "fix_signs",
+    "generalized_eigh",
+    "principal_axes",
+    "rotate_ties",
+    "sparse_eigh",
+]
+
+FloatArray = NDArray[np.float64]
+
+# Below this many rows a dense decomposition is as quick as Lanczos iterations, and exact.
+_DENSE_BELOW = 1000
+# Products up to which singular vectors are taken of the rows themselves, whatever their shape.
+_QUICK_SVD = 10**9
+
+
+def fix_signs(vectors: FloatArray) -> FloatArray:
+    """Flip columns so that the entry of greatest size is positive.
+
+    >>> import numpy as np
+    >>> from mercer.spectral import fix_signs
+    >>> fix_signs(np.array([[0.6, -0.8], [-0.8, -0.6]]))
+    array([[-0.6,  0.8],
+           [ 0.8,  0.6]])
+    """
+    top = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    flipped: FloatArray = vectors * np.where(top < 0, -1.0, 1.0)
+    return flipped
+
+
+def generalized_eigh(
+    A: FloatArray,
+    B: FloatArray | None = None,
+    *,
+    n_components: int | None = None,
+    which: Literal["smallest", "largest"] = "smallest",
+    ridge: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Eigenpairs of :math:`A v = \lambda (B + \rho I) v` for symmetric A and positive B.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (d, d)
+        Symmetric; B is the identity when None, and then no ridge is added.
+    n_components : int, default=None
+        How many pairs; all when None.
+    which : {"smallest", "largest"}, default="smallest"
+        Which end comes first.
+    ridge : float, default=0.0
+        Relative to the mean of the diagonal of B: ρ = ridge · tr(B)/d.
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,)
+        From the asked end inwards.
+    vectors : ndarray of shape (d, n_components)
+        Columns with vᵀ(B + ρI)v = 1 and the greatest entry positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.spectral import generalized_eigh
+    >>> values, V = generalized_eigh(np.diag([3.0, 1.0, 8.0]), np.diag([1.0, 1.0, 4.0]))
+    >>> values
+    array([1., 2., 3.])
+    >>> V.T
+    array([[0. , 1. , 0. ],
+           [0. , 0. , 0.5],
+           [1. , 0. , 0. ]])
+    """
+    d = A.shape[0]
+    count = d if n_components is None else min(n_components, d)
+    if B is not None and ridge:
+        B = B + ridge * (np.trace(B) / d) * np.eye(d)
+    subset = [0, count - 1] if which == "smallest" else [d - count, d - 1]
+    part = None if count == d else subset
+    try:
+        values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise ValueError(
+            "The constraint matrix of the eigenproblem is not positive definite: reduce the "
+            "dimension first or add a ridge."
+        ) from error
+    if which == "largest":
+        values, vectors = values[::-1], vectors[:, ::-1]
+    return values, fix_signs(vectors)
+
+
+def sparse_eigh(
+    S: csr_array, n_components: int, *, without: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Largest eigenpairs of a sparse symmetric matrix with eigenvalues in [−1, 1].
+
+    `without` is an eigenvector of value 1, of length 1, that is left out (also where other
+    vectors have the same value).  Dense below 1000 rows, Lanczos iterations above; the same start
+    every time, so that the same matrix gives the same vectors.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from mercer.spectral import sparse_eigh
+    >>> sparse_eigh(csr_array(np.diag([0.5, 1.0, -1.0])), 2)[0]
+    array([1. , 0.5])
+    """
+    n = S.shape[0]
+    if n < _DENSE_BELOW or n_components >= n // 2:
+        dense = S.toarray()
+        if without is not None:
+            dense -= 2 * np.outer(without, without)
+        return generalized_eigh(dense, n_components=n_components, which="largest")
+
+    def product(x: FloatArray) -> FloatArray:
+        x = x.ravel()
+        out: FloatArray = S @ x
+        return out if without is None else out - 2 * (without @ x) * without
+
+    start = np.random.default_rng(0).normal(size=n)
+    values, vectors = eigsh(
+        LinearOperator((n, n), matvec=product, dtype=np.float64),
+        n_components,
+        which="LA",
+        v0=start,
+        ncv=min(n, max(4 * n_components, 60)),
+        maxiter=100 * n,
+    )
+    order = np.argsort(-values)
+    return values[order], fix_signs(vectors[:, order])
+
+
+def principal_axes(
+    X: FloatArray, n_components: int | float | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Principal directions of centred rows: X = (U · lengths) @ axes, columns of U orthonormal.
+
+    With fewer rows than columns the work is done in the space of the rows, d × n² and
+    never d³.  Directions without variance are always left out.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows with mean zero.
+    n_components : int or float, default=None
+        At most so many axes, or (a float below 1) as many as hold this share of the variance;
+        all that have any when None.
+
+    Returns
+    -------
+    U : ndarray of shape (n, r)
+    lengths : ndarray of shape (r,)
+        Falling.
+    axes : ndarray of shape (r, d)
+        Orthonormal rows, the greatest entry of each positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.spectral import principal_axes
+    >>> U, lengths, axes = principal_axes(np.array([[3.0, 4.0], [-3.0, -4.0]]))
+    >>> (U * lengths).round(9).tolist(), axes.round(9).tolist()
+    ([[5.0], [-5.0]], [[0.6, 0.8]])
+    """
+    n, d = X.shape
+    eps = np.finfo(np.float64).eps
+    if n > 10 * d and n * d * d > _QUICK_SVD:  # long and thin: d × d, at half the digits
+        values, vectors = generalized_eigh(X.T @ X, which="largest")
+        lengths, axes = np.sqrt(np.maximum(values, 0.0)), vectors.T
+        floor = np.sqrt(d * eps)
+    else:
+        _, lengths, axes = linalg.svd(X, full_matrices=False, check_finite=False)
+        axes = fix_signs(axes.T).T
+        floor = max(n, d) * eps
+    rank = int((lengths > floor * lengths[0]).sum())
+    if isinstance(n_components, float) and n_components < 1.0:
+        share = np.cumsum(lengths**2) / (lengths**2).sum()
+        rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
+    elif n_components is not None:
+        rank = min(rank, int(n_components))
+    lengths, axes = lengths[:rank], axes[:rank]
+    return X @ axes.T / lengths, lengths, axes
+
+
+def rotate_ties(
+    values: FloatArray, vectors: FloatArray, S: FloatArray, *, tol: float
+) -> FloatArray:
+    """Settle what eigenvectors of value zero leave open: order them by vᵀSv, largest first.
+
+    Vectors whose value is at most `tol` may be mixed at will without changing the problem;
+    the mixture returned makes VᵀSV diagonal and falling.  Others stay as they are.
+
+    >>> import numpy as np
+    >>> from mercer.spectral import rotate_ties
+    >>> rotate_ties(np.zeros(2), np.eye(2), np.diag([1.0, 4.0]), tol=1e-9)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    tied = int((values <= tol).sum())
+    if tied < 2:
+        return vectors
+    null = vectors[:, :tied]
+    _, mix = generalized_eigh(null.T @ S @ null, which="largest")
+    return np.hstack([fix_signs(null @ mix), vectors[:, tied:]])

@@ -1,0 +1,84 @@
+"""Landmarks: a few rows that stand for all, and the feature map that they span."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+__all__ = ["LandmarkMap", "stratified_rows"]
+
+Array = NDArray[np.float64]
+
+# Added to the diagonal of the landmarks' kernel, relative to its mean.
+_JITTER = 1e-10
+
+
+class LandmarkMap:
+    """The map Φ = K(·, S) R⁻¹ with K(S, S) = RᵀR: inner products in the span of the landmarks.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_landmarks, n_landmarks)
+        Kernel of the landmarks with themselves.
+    """
+
+    def __init__(self, K: Array) -> None:
+        jitter = _JITTER * float(np.trace(K)) / len(K)
+        for _ in range(8):  # a matrix of low rank may need more
+            try:
+                self.factor = cholesky(K + jitter * np.eye(len(K)), check_finite=False)
+            except np.linalg.LinAlgError:
+                jitter *= 10.0
+            else:
+                return
+        raise ValueError("the kernel matrix of the landmarks is not positive semi-definite")
+
+    def features(self, K: Array) -> Array:
+        """Return Φ for K(rows, landmarks)."""
+        return np.asarray(solve_triangular(self.factor, K.T, trans="T", check_finite=False).T)
+
+    def dual(self, beta: Array) -> Array:
+        """Return a such that K(·, S) a = Φ β."""
+        return np.asarray(solve_triangular(self.factor, beta, check_finite=False))
+
+
+def stratified_rows(
+    groups: NDArray[np.integer], size: int, power: float, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Draw row numbers, sorted, so that a group of n rows gets a share ∝ n^power.
+
+    No group gets more than it has, and what it cannot take goes to the others; every group with
+    rows gets at least one where `size` allows it.  All rows are returned if `size` covers them.
+    """
+    n_rows = len(groups)
+    if size >= n_rows:
+        return np.arange(n_rows)
+    counts = np.bincount(groups)
+    quotas = _quotas(counts, size, power)
+    order = rng.permutation(n_rows)
+    by_group = order[np.argsort(groups[order], kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    parts = [by_group[a : a + q] for a, q in zip(starts, quotas, strict=True)]
+    return np.sort(np.concatenate(parts))
+
+
+def _quotas(counts: NDArray[np.integer], size: int, power: float) -> NDArray[np.intp]:
+    """Share out `size` in proportion to counts**power, within the counts."""
+    wish = np.where(counts > 0, np.maximum(counts, 1).astype(float) ** power, 0.0)
+    quotas = np.zeros(len(counts))
+    open_ = counts > 0
+    while open_.any():
+        rest = size - quotas[~open_].sum()
+        share = np.where(open_, wish / wish[open_].sum() * rest, quotas)
+        full = open_ & (share >= counts)
+        quotas = np.where(open_, np.minimum(share, counts), quotas)
+        if not full.any():
+            break
+        open_ &= ~full
+    whole = np.floor(quotas).astype(np.intp)
+    whole[(counts > 0) & (whole == 0)] = 1
+    by_remainder = np.argsort(-(quotas - np.floor(quotas)), kind="stable")
+    for group in by_remainder:
+        if whole.sum() >= size:
+            break
+        whole[group] += int(whole[group] < counts[group])
+    return whole

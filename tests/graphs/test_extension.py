@@ -1,0 +1,53 @@
+"""A graph by radii: the "or" graph, and how new rows join it."""
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mercer.graphs import neighbor_radii, radius_edges
+from oracles import projections as oracle
+
+
+def stored(edges):
+    mask = np.zeros(edges.shape, bool)
+    mask[np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr)), edges.indices] = True
+    return mask
+
+
+@pytest.fixture
+def X():  # noqa: N802
+    return np.random.default_rng(0).normal(size=(50, 3))
+
+
+@pytest.mark.parametrize("k", [1, 6, 49])
+def test_it_is_the_or_graph_with_loops(X, k):
+    radii = neighbor_radii(X, X, k + 1)
+    E = oracle.knn_edges(X, k)
+    edges = radius_edges(X, X, radii, radii)
+    np.testing.assert_array_equal(stored(edges), E | E.T | np.eye(50, dtype=bool))
+    D = oracle.squared_distances(X)
+    np.testing.assert_allclose(edges.toarray(), np.where(stored(edges), D, 0), atol=1e-12)
+
+
+@settings(max_examples=25)
+@given(arrays(np.float64, (8, 2), elements=st.integers(-2, 2)), st.integers(1, 5))
+def test_a_copy_is_joined_as_the_row_is(X, k):
+    radii = neighbor_radii(X, X, k + 1)
+    whole = radius_edges(X, X, radii, radii)
+    for i in range(8):
+        row = X[i : i + 1].copy()
+        one = radius_edges(row, X, neighbor_radii(row, X, k + 1), radii)
+        np.testing.assert_array_equal(stored(one)[0], stored(whole)[i])
+        np.testing.assert_array_equal(one.data, whole[[i]].data)
+
+
+def test_a_far_offset_and_small_blocks_change_nothing(X):
+    radii = neighbor_radii(X, X, 6)
+    near = stored(radius_edges(X, X, radii, radii))
+    moved = X + 2.0**20
+    radii = neighbor_radii(moved, moved, 6)
+    with sklearn.config_context(working_memory=0.01):
+        np.testing.assert_array_equal(stored(radius_edges(moved, moved, radii, radii)), near)

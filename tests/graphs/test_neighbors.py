@@ -1,0 +1,141 @@
+"""Neighbourhoods against loops."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mercer.graphs import _neighbors as module
+from mercer.graphs import neighbor_graph
+from oracles import projections as oracle
+
+
+def stored(graph):
+    """Where entries are stored, zeros included."""
+    mask = np.zeros(graph.shape, bool)
+    mask[np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr)), graph.indices] = True
+    return mask
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+
+
+@pytest.mark.parametrize("k", [1, 4, 39, 100])
+def test_k_nearest(data, k):
+    X, _ = data
+    graph = neighbor_graph(X, n_neighbors=k)
+    expected = oracle.knn_edges(X, k)
+    np.testing.assert_array_equal(stored(graph), expected)
+    np.testing.assert_allclose(
+        graph.toarray(), np.where(expected, oracle.squared_distances(X), 0), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("k", [1, 5, 100])
+def test_k_nearest_of_the_class(data, k):
+    X, y = data
+    graph = neighbor_graph(X, y, neighborhood="class_knn", n_neighbors=k)
+    np.testing.assert_array_equal(stored(graph), oracle.knn_edges(X, k, y))
+
+
+def test_same_class(data):
+    X, y = data
+    graph = neighbor_graph(X, y, neighborhood="class")
+    expected = (y[:, None] == y) & ~np.eye(len(y), dtype=bool)
+    np.testing.assert_array_equal(stored(graph), expected)
+
+
+def test_radius(data):
+    X, _ = data
+    graph = neighbor_graph(X, neighborhood="radius", radius=1.2)
+    D = oracle.squared_distances(X)
+    np.testing.assert_array_equal(stored(graph), (D <= 1.44) & ~np.eye(len(X), dtype=bool))
+
+
+def test_radius_that_reaches_nobody(data):
+    assert neighbor_graph(data[0], neighborhood="radius", radius=1e-9).nnz == 0
+
+
+@given(
+    arrays(np.float64, (7, 2), elements=st.integers(-2, 2)),
+    st.integers(1, 8),
+)
+def test_duplicates_are_neighbours_and_nobody_is_his_own(X, k):
+    graph = neighbor_graph(X, n_neighbors=k)
+    assert (np.diff(graph.indptr) == min(k, 6)).all()
+    mask = stored(graph)
+    assert not mask.diagonal().any()
+    D = oracle.squared_distances(X)
+    for i in range(7):
+        others = np.delete(D[i], i)
+        assert sorted(D[i][mask[i]]) == sorted(others)[: min(k, 6)]
+
+
+def test_names_are_classes(data):
+    X, y = data
+    named = np.array(["a", "b", "c"], dtype=object)[y]
+    one = neighbor_graph(X, y, neighborhood="class")
+    two = neighbor_graph(X, named, neighborhood="class")
+    np.testing.assert_array_equal(one.toarray(), two.toarray())
+
+
+def test_a_large_offset_loses_no_distance(data):
+    X, _ = data
+    near = neighbor_graph(X, n_neighbors=3)
+    far = neighbor_graph(X + 2.0**20, n_neighbors=3)  # exact in the last bits but few
+    np.testing.assert_allclose(far.data, near.data, rtol=1e-8)
+
+
+def test_classes_are_needed():
+    with pytest.raises(ValueError, match="needs the classes y"):
+        neighbor_graph(np.eye(3), neighborhood="class")
+
+
+def test_blocks_do_not_change_distances(data, monkeypatch):
+    X, _ = data
+    whole = neighbor_graph(X, n_neighbors=5)
+    monkeypatch.setattr(module, "_CHUNK", 7)
+    np.testing.assert_array_equal(neighbor_graph(X, n_neighbors=5).data, whole.data)
+
+
+def test_approximate_neighbours_leave_the_row_itself_out(monkeypatch):
+    # A stand-in: the real search compiles for a minute; benchmarks/bench_projections.py runs it.
+    found = np.array([[0, 2, 1], [2, 1, 0], [2, 0, 1], [1, 2, 0]])  # row 3 misses itself
+
+    class Descent:
+        def __init__(self, X, n_neighbors, random_state):
+            assert n_neighbors == 3
+            self.neighbor_graph = (found, None)
+
+    monkeypatch.setitem(sys.modules, "pynndescent", types.SimpleNamespace(NNDescent=Descent))
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: object())
+    graph = neighbor_graph(np.eye(4), n_neighbors=2, algorithm="approximate", random_state=0)
+    expected = [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 1, 1, 0]]
+    np.testing.assert_array_equal(stored(graph), np.array(expected, bool))
+
+
+def test_approximate_search_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="mercer\\[fast\\]"):
+        neighbor_graph(np.eye(3), n_neighbors=1, algorithm="approximate")
+    assert neighbor_graph(np.eye(3), n_neighbors=1).nnz == 3  # auto does without
+
+
+def test_large_sets_are_searched_approximately(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(
+        module, "_approximate_neighbors", lambda X, k, r: asked.append(k) or np.ones((4, k), int)
+    )
+    monkeypatch.setattr(module, "APPROXIMATE_ABOVE", 3)
+    neighbor_graph(np.eye(4), n_neighbors=2)
+    assert asked == [2]
+    neighbor_graph(np.eye(4), n_neighbors=2, algorithm="exact")
+    assert asked == [2]

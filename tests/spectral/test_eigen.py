@@ -1,0 +1,115 @@
+"""Eigenproblems: equations hold, conventions hold."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array, random_array
+
+from mercer.spectral import _eigen as module
+from mercer.spectral import (
+    fix_signs,
+    generalized_eigh,
+    principal_axes,
+    rotate_ties,
+    sparse_eigh,
+)
+
+
+@pytest.fixture
+def pair():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 9, 9))
+    return A + A.T, B @ B.T + np.eye(9)
+
+
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("count", [3, None])
+def test_generalized_pairs(pair, which, ridge, count):
+    A, B = pair
+    values, V = generalized_eigh(A, B, n_components=count, which=which, ridge=ridge)
+    C = B + ridge * np.trace(B) / 9 * np.eye(9)
+    np.testing.assert_allclose(A @ V, C @ V * values, atol=1e-10)
+    np.testing.assert_allclose(V.T @ C @ V, np.eye(V.shape[1]), atol=1e-10)
+    assert (np.diff(values) * (1 if which == "smallest" else -1) > 0).all()
+    everything = np.sort(np.linalg.eigvals(np.linalg.solve(C, A)).real)
+    expected = everything if which == "smallest" else everything[::-1]
+    np.testing.assert_allclose(values, expected[: len(values)], atol=1e-10)
+
+
+def test_signs_do_not_depend_on_the_solver(pair):
+    V = generalized_eigh(pair[0])[1]
+    assert (V[np.abs(V).argmax(axis=0), np.arange(9)] > 0).all()
+    flips = np.where(np.arange(9) % 2, -1.0, 1.0)
+    np.testing.assert_array_equal(fix_signs(V * flips), V)
+
+
+def test_singular_constraint_says_what_to_do():
+    with pytest.raises(ValueError, match="add a ridge"):
+        generalized_eigh(np.eye(2), np.zeros((2, 2)))
+
+
+def _walk(n):
+    W = random_array((n, n), density=0.05, rng=np.random.default_rng(0))
+    W = W + W.T + diags_array(np.ones(n))
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    S = diags_array(degree**-0.5) @ W @ diags_array(degree**-0.5)
+    return csr_array(S), np.sqrt(degree / degree.sum())
+
+
+def test_lanczos_finds_what_a_dense_decomposition_finds(monkeypatch):
+    S, first = _walk(400)
+    dense = sparse_eigh(S, 5, without=first)
+    monkeypatch.setattr(module, "_DENSE_BELOW", 10)
+    lanczos = sparse_eigh(S, 5, without=first)
+    np.testing.assert_allclose(lanczos[0], dense[0], atol=1e-10)
+    np.testing.assert_allclose(lanczos[1], dense[1], atol=1e-7)
+    np.testing.assert_array_equal(sparse_eigh(S, 5, without=first)[1], lanczos[1])
+
+
+@pytest.mark.parametrize("below", [10, 10_000])
+def test_the_vector_left_out_is_left_out_also_in_a_tie(monkeypatch, below):
+    monkeypatch.setattr(module, "_DENSE_BELOW", below)
+    S = csr_array(np.kron(np.eye(3), np.full((5, 5), 0.2)))  # three parts: 1 is threefold
+    first = np.full(15, 15**-0.5)
+    values, V = sparse_eigh(S, 2, without=first)
+    np.testing.assert_allclose(values, 1, atol=1e-10)
+    np.testing.assert_allclose(first @ V, 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(30, 6), (6, 30), (200, 8)])
+def test_principal_axes(shape, monkeypatch):
+    monkeypatch.setattr(module, "_QUICK_SVD", 10_000)  # the last shape goes by the covariance
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) @ np.diag(np.linspace(1, 3, shape[1]))
+    X[:, 1] = X[:, 0]  # one dimension less
+    X -= X.mean(axis=0)
+    U, lengths, axes = principal_axes(X)
+    rank = np.linalg.matrix_rank(X)
+    assert U.shape == (shape[0], rank)
+    np.testing.assert_allclose((U * lengths) @ axes, X, atol=1e-9)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(rank), atol=1e-10)
+    np.testing.assert_allclose(U.T @ U, np.eye(rank), atol=1e-7)
+    assert (np.diff(lengths) < 0).all()
+    np.testing.assert_allclose(lengths, np.linalg.svd(X)[1][:rank], rtol=1e-7)
+
+
+def test_share_of_variance_and_count():
+    X = np.diag([3.0, 2.0, 1.0])  # shares 9/14, 13/14, 1
+    assert [len(principal_axes(X, share)[1]) for share in (0.5, 0.65, 0.92, 0.95)] == [1, 2, 2, 3]
+    assert [len(principal_axes(X, count)[1]) for count in (1, 2, 9)] == [1, 2, 3]
+
+
+def test_ties_are_settled_by_the_second_matrix():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    values = np.array([0, 0, 0, 1.0, 2.0, 3.0])
+    S = rng.normal(size=(6, 6))
+    S = S @ S.T
+    mixed = Q.copy()
+    mixed[:, :3] = Q[:, :3] @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    one, two = (rotate_ties(values, V, S, tol=1e-9) for V in (Q, mixed))
+    np.testing.assert_allclose(one, two, atol=1e-10)  # the mixture put in does not matter
+    np.testing.assert_array_equal(one[:, 3:], Q[:, 3:])
+    inner = one[:, :3].T @ S @ one[:, :3]
+    np.testing.assert_allclose(inner, np.diag(np.diag(inner)), atol=1e-10)
+    assert (np.diff(np.diag(inner)) < 0).all()

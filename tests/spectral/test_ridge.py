@@ -1,0 +1,115 @@
+"""Ridge regression with an intercept: every ridge from one decomposition, leave-one-out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.spectral import LandmarkMap, decompose_features, decompose_kernel
+from oracles.fisher import left_out_outputs, ridge_regression, row_deleted_outputs
+
+ALPHAS = np.array([1e-6, 1e-3, 0.1, 10.0])
+
+
+def _problem(seed, n_rows=25, n_targets=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    K = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    p = rng.uniform(0.2, 2, n_rows)
+    p /= p.sum()
+    T = rng.normal(size=(n_rows, n_targets))
+    return K, p, T - p @ T
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_every_ridge_solves_the_normal_equations(seed):
+    K, p, T = _problem(seed)
+    basis = decompose_kernel(K, p)
+    residuals, complements = basis.residuals(T, ALPHAS)
+    for k, alpha in enumerate(ALPHAS):
+        a, b = ridge_regression(K, T, p, alpha)
+        np.testing.assert_allclose(residuals[k], T - K @ a - b, atol=1e-8)
+        np.testing.assert_allclose(basis.coefficients(T, alpha), a, rtol=1e-5, atol=1e-7 / alpha)
+        # Leverage: how the fit at a row answers to its own target.
+        identity, level = ridge_regression(K, np.eye(len(K)), p, alpha)
+        leverage = np.diag(K @ identity + level)
+        np.testing.assert_allclose(complements[k], 1 - leverage, atol=1e-7)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_leaving_out_equals_refitting(seed):
+    K, p, T = _problem(seed, n_rows=15)
+    basis = decompose_kernel(K, p)
+    left_out, fitted = basis.leave_one_out(T, ALPHAS, np.ones(len(K)))
+    for k, alpha in enumerate(ALPHAS):
+        np.testing.assert_allclose(left_out[k], left_out_outputs(K, T, p, alpha), atol=1e-6)
+    np.testing.assert_allclose(fitted, T - basis.residuals(T, ALPHAS)[0])
+
+
+def test_features_are_a_kernel():
+    K, p, T = _problem(1)
+    Phi = np.random.default_rng(2).normal(size=(len(K), 40))  # more features than rows
+    wide, dual = decompose_features(Phi, p), decompose_kernel(Phi @ Phi.T, p)
+    for one, other in zip(
+        wide.leave_one_out(T, ALPHAS, np.ones(len(K))),
+        dual.leave_one_out(T, ALPHAS, np.ones(len(K))),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-7)
+    np.testing.assert_allclose(
+        wide.coefficients(T, 0.1), Phi.T @ dual.coefficients(T, 0.1), atol=1e-9
+    )
+
+
+def test_few_features_leave_something_over():
+    K, p, T = _problem(3)
+    Phi = np.random.default_rng(4).normal(size=(len(K), 3))
+    left_out, _ = decompose_features(Phi, p).leave_one_out(T, np.array([0.1]), np.ones(len(K)))
+    np.testing.assert_allclose(left_out[0], left_out_outputs(Phi @ Phi.T, T, p, 0.1), atol=1e-8)
+
+
+def test_squared_kernel_is_the_penalty_on_coefficients():
+    K, p, T = _problem(5, n_rows=12)
+    basis = decompose_kernel(K @ K.T, p)
+    left_out, _ = basis.leave_one_out(T, np.array([1e-2]), np.ones(len(K)))
+    np.testing.assert_allclose(left_out[0], row_deleted_outputs(K, T, p, 1e-2), atol=1e-8)
+
+
+def test_weights_equal_repetition():
+    K, _, T = _problem(6, n_rows=10)
+    counts = np.array([1, 2, 3, 1, 1, 2, 1, 4, 1, 1.0])
+    repeat = np.repeat(np.arange(10), counts.astype(int))
+    p = counts / counts.sum()
+    T = T - p @ T
+    weighted, _ = decompose_kernel(K, p).leave_one_out(T, ALPHAS, counts)
+    K2 = K[np.ix_(repeat, repeat)]
+    p2 = np.full(len(repeat), 1 / len(repeat))
+    repeated, _ = decompose_kernel(K2, p2).leave_one_out(T[repeat], ALPHAS, np.ones(len(repeat)))
+    np.testing.assert_allclose(weighted[:, repeat], repeated, atol=1e-7)
+
+
+def test_indefinite_kernel_is_refused():
+    K = np.array([[1.0, 2, 0], [2, 1, 0], [0, 0, 1]])
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        decompose_kernel(K, np.full(3, 1 / 3))
+
+
+def test_landmark_map_keeps_the_kernel_of_its_landmarks():
+    K, _, _ = _problem(7)
+    span = LandmarkMap(K[:8, :8])
+    Phi = span.features(K[:, :8])
+    np.testing.assert_allclose(Phi[:8] @ Phi[:8].T, K[:8, :8], atol=1e-7)
+    beta = np.random.default_rng(0).normal(size=(8, 2))
+    np.testing.assert_allclose(K[:, :8] @ span.dual(beta), Phi @ beta, atol=1e-6)
+
+
+def test_landmark_map_of_repeated_landmarks():
+    span = LandmarkMap(np.ones((4, 4)))
+    assert np.isfinite(span.features(np.ones((2, 4)))).all()
+
+
+def test_landmark_map_refuses_what_is_no_kernel():
+    with pytest.raises(ValueError, match="landmarks is not positive"):
+        LandmarkMap(-np.eye(3) + 2 * np.ones((3, 3)))
