@@ -10,14 +10,17 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
+from mercer._arrays import like
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.sums import left_out_log_sums
 
 Array = Any
+_BATCH = 128  # rows of small classes that are summed together
 _ARRAYS = 12  # of (rows, classes) that are held at once for one bandwidth, beside the sums
 
 
@@ -43,11 +46,14 @@ class ClassVectors:
         """R_i = Σ_{j in i's class} β_j k(x_i, x_j), the row itself included: (b, n)."""
         xp = array_namespace(self.weights)
         parts = []
-        for low, high in pairwise(self.sample.bounds):
-            X, codes = self.sample.X[low:high, :], self.sample.codes[low:high] * 0
+        for low, high in _batches(self.sample.bounds):
+            codes = self.sample.codes[low:high] - self.sample.codes[low]
             weights = self.weights[:, low:high]
-            logs, _ = left_out_log_sums(X, codes, bandwidths=self.widths, weights=weights)
-            parts.append(xp.exp(logs[:, :, 0]) + weights)
+            logs, _ = left_out_log_sums(
+                self.sample.X[low:high, :], codes, bandwidths=self.widths, weights=weights
+            )
+            own = like(codes[:, None] == np.arange(codes[-1] + 1), weights, dtype=xp.bool)
+            parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + weights)
         return xp.concat(parts, axis=1)
 
     @cached_property
@@ -60,6 +66,13 @@ class ClassVectors:
         """⟨M_c, M_j⟩, as sums over the rows of c: one pass."""
         xp = array_namespace(self.weights)
         n_classes = self.sample.n_classes
+        n_bytes = 8 * 3 * len(self.widths) * n_classes**2
+        if n_bytes > working_memory():
+            raise ValueError(
+                f"leave-one-out of this rule takes the products of all {n_classes} classes with "
+                f"each other, {n_bytes / 2**20:.0f} MiB and more than working_memory="
+                f"{working_memory() / 2**20:.0f} MiB; give a number or a rule as bandwidth."
+            )
         parts: list[Any] = [None] * n_classes
         log_weights = safe_log(self.weights)
         for rows in self.slabs():
@@ -76,7 +89,18 @@ class ClassVectors:
         return Products(xp.logaddexp(tops, rests), largest, rests)
 
     def sums(self, rows: slice) -> Array:
-        """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C)."""
+        """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C).
+
+        Sums of all rows at once are kept for the next one who asks.
+        """
+        is_all = (rows.start, rows.stop) == (0, self.sample.X.shape[0])
+        return self._all_sums if is_all else self._sums(rows)
+
+    @cached_property
+    def _all_sums(self) -> Array:
+        return self._sums(slice(0, self.sample.X.shape[0]))
+
+    def _sums(self, rows: slice) -> Array:
         sums, _ = left_out_log_sums(
             self.sample.X,
             self.sample.codes,
@@ -110,6 +134,15 @@ class Products:
     log_all: Array
     largest: Array
     log_rest: Array
+
+
+def _batches(bounds: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of whole classes: a large one, or small ones that make a call worth while."""
+    low = 0
+    for high in bounds[1:]:
+        if high - low >= _BATCH or high == bounds[-1]:
+            yield low, high
+            low = high
 
 
 def _split(terms: Array, first: int) -> tuple[Array, Array, Array]:

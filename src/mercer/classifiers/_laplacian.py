@@ -1,5 +1,6 @@
 """The Laplacian classifier: the cosine to class means weighted by inverse root densities."""
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
@@ -19,9 +20,10 @@ from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
 from mercer.classifiers._leave_one_out_exact import with_exact_norms
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._nodes import choose_nodes
+from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import choose, ladder, tally
+from mercer.classifiers._selection import choose, search, tally
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -120,8 +122,12 @@ class LaplacianClassifier(ClassVectorClassifier):
 
     Notes
     -----
-    Time: n²·d for a given bandwidth, about ten times that for leave-one-out over 17;
-    n_test·n·d to predict.  Memory grows with n.  ``rule="append"`` takes about twice as long.
+    Time: one sum over all pairs (n²·d) for a given bandwidth, some twenty times that for
+    leave-one-out over 17; n_test·n·d to predict.  ``rule="append"`` takes twice as long.
+    Memory grows with n, and while leaving out with n times the number of classes.
+
+    Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
+    its weight in the size of its class: a class that has lost a row could be told by that.
 
     Departures from the paper: the cosine rule (16) is not the minimiser of the cost after
     assigning the point, as the text says; ``rule="append"`` is.  (17) prints W_σ where the
@@ -236,31 +242,46 @@ class LaplacianClassifier(ClassVectorClassifier):
         if not by_loo and self.rule != "auto":
             self.rule_ = self.rule
             return
-        bandwidths = (self.bandwidth_,) if not by_loo else ladder(X, weights)
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
         sample = Sample.sorted(X, codes, weights)
-        order = np.argsort(codes, kind="stable")
         if density.subset is not None:
-            place = np.empty_like(order)
-            place[order] = np.arange(order.size)
+            place = np.argsort(np.argsort(codes, kind="stable"))
             density = Density(density.kind, np.sort(place[density.subset]))
+
+        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
+            scores = {rule: partial(self._left_out_ways, rule) for rule in rules}
+            parts = self._left_out(sample, bandwidths, density, "append" in rules)
+            return tally(sample, bandwidths, parts, scores)
+
+        if by_loo:
+            self.loo_results_, best = search(run, sample, self.scoring)
+        else:
+            self.loo_results_ = run((self.bandwidth_,))
+            best = choose(self.loo_results_, self.scoring)
+        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
+        self.rule_ = str(self.loo_results_["rule"][best])
+
+    def _left_out(
+        self, sample: Sample, bandwidths: tuple[float, ...], density: Density, with_links: bool
+    ) -> Iterator[LeftOut]:
+        """Yield what the rules need to judge each row without it."""
         F = density.at_rows(sample.X, sample.weights, bandwidths)
-        links = "norms" if "append" in rules else None
         parts = left_out_vectors(
             sample,
             bandwidths,
             F,
             squared=density.squared,
             leaving=density.leaving(sample.weights, sample.unit),
-            links=links,
+            links="norms" if with_links else None,
         )
         if self.loo == "exact" and F is not None:
-            parts = with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
-        scores = {rule: partial(self._left_out_scores, rule) for rule in rules}
-        self.loo_results_ = tally(sample, bandwidths, parts, scores)
-        best = choose(self.loo_results_, self.scoring)
-        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
-        self.rule_ = str(self.loo_results_["rule"][best])
+            return with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
+        return parts
+
+    def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
+        """Return the rows' scores without them; for the append rule also by whole classes."""
+        parts = [part] if rule == "cosine" else [part, part.with_whole_classes()]
+        return [self._left_out_scores(rule, p) for p in parts]
 
     def _left_out_scores(self, rule: str, part: LeftOut) -> Array:
         """Return the scores that the rows would get from a classifier without them."""
@@ -311,15 +332,12 @@ class LaplacianClassifier(ClassVectorClassifier):
 
     def _log_scores(self, X: Array) -> Array:
         xp = array_namespace(X)
-        log_sums = xp.astype(
-            log_kernel_sum(
-                X,
-                self.X_fit_,
-                weights=xp.astype(self.node_weights_, self.X_fit_.dtype),
-                groups=to_numpy(self.node_classes_),
-                bandwidth=mercer_width(self.bandwidth_),
-            ),
-            xp.float64,
+        log_sums = log_class_sums(
+            X,
+            self.X_fit_,
+            self.node_weights_,
+            groups=to_numpy(self.node_classes_),
+            bandwidth=mercer_width(self.bandwidth_),
         )
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))

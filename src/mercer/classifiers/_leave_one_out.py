@@ -13,7 +13,7 @@ twice.  Leaving row i out changes
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class LeftOut:
         log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j, or with N_j for V_j.
     log_weight : array of shape (rows,)
         log a: the weight that the row would have.
+    whole : Whole or None
+        The classes with the row, which rules of a whole class's size are guarded by.
     """
 
     rows: slice
@@ -57,6 +59,26 @@ class LeftOut:
     log_norms: Array | None
     log_links: Array | None
     log_weight: Array
+    whole: "Whole | None" = None
+
+    def with_whole_classes(self) -> "LeftOut":
+        """Return the same row's sums, judged by the classes as they were with it.
+
+        A rule that looks at the size of a class can tell from it that a row is missing, and
+        from which class: where windows are so narrow that sums tell nothing, leave-one-out would
+        find it right every time.  What is right must be so either way.
+        """
+        assert self.whole is not None  # noqa: S101
+        return replace(self, **vars(self.whole))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The classes with all their rows at one bandwidth: (1, C) each."""
+
+    counts: Array
+    log_norms: Array
+    log_links: Array
 
 
 def left_out_windows(sample: Sample, widths: tuple[float, ...]) -> Iterator[LeftOut]:
@@ -109,15 +131,18 @@ def left_out_vectors(
         removal = Removal(gone, F, omega, squared, drift_weights=vectors.weights * own_sums)
     for rows in vectors.slabs():
         counts, own = sample.counts_without(rows), sample.own(rows)
-        sums, drifts = left_out_log_sums(
-            sample.X,
-            sample.codes,
-            bandwidths=widths,
-            weights=vectors.weights,
-            removal=removal,
-            rows=rows,
-        )
-        plain = vectors.sums(rows) if links is not None and removal is not None else sums
+        if removal is None:
+            sums, drifts = vectors.sums(rows), None
+        else:
+            sums, drifts = left_out_log_sums(
+                sample.X,
+                sample.codes,
+                bandwidths=widths,
+                weights=vectors.weights,
+                removal=removal,
+                rows=rows,
+            )
+        plain = vectors.sums(rows) if links is not None else sums
         copies, u = omega[rows] - unit[rows], unit[rows]
         for rung in range(len(widths)):
             a_i, R_i, beta_i = a[rung, rows], own_sums[rung, rows], vectors.weights[rung, rows]
@@ -135,8 +160,9 @@ def left_out_vectors(
             # Rounding must not take a norm below that of what surely is left.
             norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
             log_norms = 0.5 * safe_log(norms)
-            log_links = None
+            log_links = whole = None
             if links is not None:
+                whole = _whole(vectors, rung, links)
                 divisor = safe_log(counts) if links == "counts" else log_norms
                 log_gone, log_kept = safe_log(u * a_i)[:, None], safe_log(copies * a_i)[:, None]
                 log_links = _links(vectors, rung, rows, log_gone, log_kept, plain[rung], divisor)
@@ -148,7 +174,20 @@ def left_out_vectors(
                 log_norms,
                 log_links,
                 -0.5 * xp.log(left + 1) if densities is not None else xp.zeros_like(u),
+                whole,
             )
+
+
+def _whole(vectors: ClassVectors, rung: int, links: str) -> Whole:
+    """Return the classes as they are with all rows."""
+    xp = array_namespace(vectors.weights)
+    counts = vectors.sample.counts[None, :]
+    log_norms = 0.5 * safe_log(vectors.squared_norms[rung, :])[None, :]
+    divisor = safe_log(counts) if links == "counts" else log_norms
+    products = vectors.products.log_all[rung, :, :]
+    index = xp.arange(products.shape[0], device=device(products))
+    others = xp.where(index[:, None] == index, -float("inf"), products - divisor)
+    return Whole(counts, log_norms, logsumexp(others)[None, :])
 
 
 def _links(
@@ -182,9 +221,7 @@ def _links(
     beyond = xp.where(index == nearest[:, None], -float("inf"), products)
     is_nearest = like(to_numpy(nearest) == codes[:, None], plain, dtype=xp.bool)
     others = xp.where(is_nearest, _log_combine(shares, beyond), _log_combine(shares, products))
-    own_gone = xp.any(own & gone, axis=1, keepdims=True)
     from_y = left - xp.sum(xp.where(own, divisor, 0.0), axis=1, keepdims=True)
-    from_y = xp.where(own_gone, nothing, from_y)
     return xp.where(own, of_own[:, None], xp.logaddexp(others, from_y))
 
 

@@ -39,7 +39,8 @@ def log_sum_of_others(a: Array) -> Array:
 
 
 def log_normalise(a: Array) -> Array:
-    """Return a − log Σ exp(a): the logarithms of shares that add up to 1."""
+    """Return a − log Σ exp(a): the logarithms of shares that add up to 1, however large a is."""
+    a = a - _finite_top(a)
     return a - array_namespace(a).expand_dims(logsumexp(a), axis=-1)
 
 

@@ -16,8 +16,9 @@ from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import LeftOut, left_out_windows
 from mercer.classifiers._logs import safe_log
+from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import choose, ladder, tally
+from mercer.classifiers._selection import search, tally
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
 
@@ -83,10 +84,11 @@ class ParzenClassifier(ClassVectorClassifier):
 
     Notes
     -----
-    Time: nothing to fit at a given bandwidth; 2–3 sums over all pairs (n²·d) for leave-one-out over
-    17; n_test·n·d to predict.  Memory grows with n.  Densities are compared as logarithms, so that
-    a point far from all data still gets the class of the nearest.  Where a window of bounded
-    support reaches no row, the priors decide.
+    Time: nothing to fit at a given bandwidth; as much as six sums over all pairs (n²·d) for
+    leave-one-out over 17; n_test·n·d to predict.  Memory grows with n, and while leaving out with
+    n times the number of classes.  Densities are compared as logarithms, so that a point far from
+    all data still gets the class of the nearest.  Where a window of bounded support reaches
+    no row, the priors decide.
 
     `predict_proba` is the posterior under these density estimates.
 
@@ -182,14 +184,17 @@ class ParzenClassifier(ClassVectorClassifier):
         return xp.asarray(widths, dtype=xp.float64, device=sample.weights.device)
 
     def _leave_one_out(self, sample: Sample) -> float:
-        bandwidths = ladder(sample.X, sample.weights)
         kernel = get_kernel(self.kernel)
-        if kernel.name == "gaussian":
-            parts = left_out_windows(sample, bandwidths)
-        else:
-            parts = _left_out_windows_of(kernel, sample, bandwidths)
-        results = tally(sample, bandwidths, parts, {"bayes": self._left_out_scores})
-        best = choose(results, self.scoring)
+
+        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
+            if kernel.name == "gaussian":
+                parts = left_out_windows(sample, bandwidths)
+            else:
+                parts = _left_out_windows_of(kernel, sample, bandwidths)
+            rules = {"bayes": lambda part: [self._left_out_scores(part)]}
+            return tally(sample, bandwidths, parts, rules)
+
+        results, best = search(run, sample, self.scoring)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
@@ -209,23 +214,21 @@ class ParzenClassifier(ClassVectorClassifier):
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""
         xp = array_namespace(X)
-        weights = xp.astype(self._weights, self.X_fit_.dtype)
         codes = to_numpy(self._codes)
         if isinstance(self.bandwidth_, float):
-            sums = log_kernel_sum(
-                X, self.X_fit_, weights=weights, groups=codes,
+            return log_class_sums(
+                X, self.X_fit_, self._weights, groups=codes,
                 kernel=self.kernel, bandwidth=self.bandwidth_,
             )  # fmt: skip
-            return xp.astype(sums, xp.float64)
         kernel = get_kernel(self.kernel)
         columns = []
         for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
             rows = np.flatnonzero(codes == c)
-            sums = log_kernel_sum(
-                X, take_rows(self.X_fit_, rows), weights=take_rows(weights, rows),
-                kernel=kernel, bandwidth=h,
+            sums = log_class_sums(
+                X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
+                groups=codes[rows] * 0, kernel=kernel, bandwidth=h,
             )  # fmt: skip
-            columns.append(xp.astype(sums, xp.float64) - kernel.log_normaliser(h, X.shape[1]))
+            columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)
 
 

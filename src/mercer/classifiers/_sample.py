@@ -74,9 +74,4 @@ class Sample:
         """N_c when the row is left out: (rows, C); exactly 0 where nothing is left."""
         xp = array_namespace(self.weights)
         counts = self.counts + xp.zeros_like(self.weights[rows, None])
-        alone = np.diff(self.bounds) == 1
-        left = counts - self.unit[rows, None]
-        is_last = like(alone[self.codes[rows]], self.weights, dtype=xp.bool)
-        is_last = is_last & (self.weights[rows] <= 1)
-        left = xp.where(is_last[:, None], xp.zeros_like(left), left)
-        return xp.where(self.own(rows), left, counts)
+        return xp.where(self.own(rows), counts - self.unit[rows, None], counts)

@@ -1,0 +1,27 @@
+"""scikit-learn's checks for settings other than the defaults."""
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from mercer import ISEClassifier, LaplacianClassifier, LaplacianFeatureMap, ParzenClassifier
+
+VARIANTS = {
+    "laplacian auto": LaplacianClassifier(rule="auto"),
+    "laplacian append without density": LaplacianClassifier(rule="append", density=None),
+    "laplacian exact mercer": LaplacianClassifier(loo="exact", rule="append", density="mercer"),
+    "laplacian nodes": LaplacianClassifier(bandwidth="silverman", n_nodes=15),
+    "ise margin": ISEClassifier(weighting="margin"),
+    "ise cauchy_schwarz": ISEClassifier(weighting="cauchy_schwarz", bandwidth=0.1),
+    "parzen per class": ParzenClassifier(bandwidth="silverman", per_class=True),
+    "map without density": LaplacianFeatureMap(density=None),
+}
+CHECKS = [
+    pytest.param(estimator, check, id=f"{name}-{getattr(check, 'func', check).__name__}")
+    for name, variant in VARIANTS.items()
+    for estimator, check in estimator_checks_generator(variant)
+]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_contract(estimator, check):
+    check(estimator)

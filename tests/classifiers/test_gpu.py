@@ -1,0 +1,51 @@
+"""The classifiers on CUDA tensors: the same answers as on NumPy arrays, and on the device."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
+
+pytestmark = pytest.mark.gpu
+
+MODELS = [
+    LaplacianClassifier(),
+    LaplacianClassifier(rule="auto", density="mercer"),
+    LaplacianClassifier(rule="append", density=None),
+    LaplacianClassifier(loo="exact", rule="auto"),
+    LaplacianClassifier(bandwidth="silverman", n_nodes=30),
+    LaplacianClassifier(density_subset=0.5, random_state=0),
+    ParzenClassifier(),
+    ParzenClassifier(bandwidth="silverman", per_class=True, priors="uniform"),
+    ISEClassifier(),
+    ISEClassifier(weighting="margin"),
+    ISEClassifier(weighting="cauchy_schwarz"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_same_answers_on_the_device(torch, model):
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    w = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
+    expected = model.fit(X[::2], y[::2], sample_weight=w[::2])
+    scores, proba, labels = (
+        getattr(expected, name)(X[1::2])
+        for name in ("decision_function", "predict_proba", "predict")
+    )
+    bandwidth = expected.bandwidth_
+    with config_context(array_api_dispatch=True):
+        x, t, v = (torch.as_tensor(A, device="cuda") for A in (X, y, w))
+        found = model.fit(x[::2], t[::2], sample_weight=v[::2])
+        on_device = found.decision_function(x[1::2])
+        assert on_device.is_cuda
+        np.testing.assert_allclose(on_device.cpu().numpy(), scores, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(found.predict_proba(x[1::2]).cpu().numpy(), proba, atol=1e-7)
+        answers = found.predict(x[1::2])
+        assert answers.is_cuda
+        assert (answers.cpu().numpy() == labels).all()
+    there = found.bandwidth_
+    there = there if isinstance(there, float) else there.cpu().numpy()
+    np.testing.assert_allclose(there, bandwidth, rtol=1e-9)
