@@ -106,3 +106,11 @@ def test_ties():
     }
     assert choose(results, "accuracy") == 1  # the wider, then the first rule
     assert choose(results, "balanced_accuracy") == 2  # the smaller balanced loss
+
+
+@pytest.mark.parametrize("model", [LaplacianClassifier(), ParzenClassifier(), ISEClassifier()])
+def test_refitting_does_not_remember_leave_one_out(model):
+    X, y = _two_clouds(20, seed=0, d=2)
+    model.set_params(bandwidth="loo").fit(X, y)
+    assert hasattr(model, "loo_results_")
+    assert not hasattr(model.set_params(bandwidth=1.0).fit(X, y), "loo_results_")

@@ -135,6 +135,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator):
 
         Rows of weight 0 are gone, as if they had not been given.
         """
+        self.__dict__.pop("loo_results_", None)  # of an earlier fit
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)
