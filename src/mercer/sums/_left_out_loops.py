@@ -16,7 +16,8 @@ from mercer.sums._loops import _approach, _values
 from mercer.sums._simd import ROWS, window
 from mercer.sums._tiles import fill_tile, pack_rows, tile_sizes
 
-_NOTHING = 2.0**-60  # share of a density that leaves its weight as it is
+_NOTHING = 2.0**-50  # share of a density that leaves its weight as it is
+_LITTLE = 2.0**-8  # share up to which five terms of a series do for a root: 2e-13 is left out
 
 _exact = compiled("contract")
 _reordering = compiled("contract", "reassoc", "nsz")
@@ -33,6 +34,22 @@ def _plain_sum(k, w):
 
 
 @_reordering
+def _plain_powers(u, c, base, w1, w2, w4, w8):
+    """Return Σⱼ wⱼ kⱼ of an exponential kernel, its square, fourth and eighth power."""
+    s1 = s2 = s4 = s8 = u.dtype.type(0)
+    for j in range(u.size):
+        e = exp2(c * (base - u[j]))
+        s1 += w1[j] * e
+        e *= e
+        s2 += w2[j] * e
+        e *= e
+        s4 += w4[j] * e
+        e *= e
+        s8 += w8[j] * e
+    return s1, s2, s4, s8
+
+
+@_reordering
 def _reweighted_sums(k, w, removed, squared, inverse, least, q):
     """Return Σⱼ wⱼ kⱼ ρⱼ and Σⱼ qⱼ (ρⱼ − 1), and square k for the next rung.
 
@@ -46,6 +63,22 @@ def _reweighted_sums(k, w, removed, squared, inverse, least, q):
         rest = rest if rest > least[j] else least[j]
         growth = one / np.sqrt(rest) - one
         total += w[j] * k[j] * (one + growth)
+        drift += q[j] * growth
+        k[j] = g
+    return total, drift
+
+
+@_reordering
+def _slightly_reweighted_sums(k, w, removed, squared, inverse, q):
+    """Return the same where removed·g/F is at most _LITTLE: ρ by its series, without a root."""
+    number = k.dtype.type
+    c1, c2, c3, c4 = number(1 / 2), number(3 / 8), number(5 / 16), number(35 / 128)
+    total = drift = k.dtype.type(0)
+    for j in range(k.size):
+        g = k[j] * k[j]
+        t = removed * (g if squared else k[j]) * inverse[j]
+        growth = t * (c1 + t * (c2 + t * (c3 + t * c4)))
+        total += w[j] * k[j] * (1 + growth)
         drift += q[j] * growth
         k[j] = g
     return total, drift
@@ -117,21 +150,45 @@ def _absorb_run(
     rung = 0
     for step in range(coefficients.size):
         c = float(coefficients[step])
+        start = rung * n_columns + lo
+        most = 0.0  # share of a density that leaves, over the rungs of this step
+        for r in range(rungs[step]):
+            most = max(most, _gone(removed, squared, c * 2**r, base, inverse) * highest[rung + r])
+        if most < _NOTHING and rungs[step] == 4:
+            sums = _plain_powers(
+                u, coefficients[step], u.dtype.type(base),
+                window(W, start, u.size), window(W, start + n_columns, u.size),
+                window(W, start + 2 * n_columns, u.size), window(W, start + 3 * n_columns, u.size),
+            )  # fmt: skip
+            for r in range(4):
+                totals[at + rung + r] += sums[r]
+            rung += 4
+            continue
         _values(kind, u, coefficients[step], u.dtype.type(base), 0, k)
         for _ in range(rungs[step]):
             start = rung * n_columns + lo
             w = window(W, start, u.size)
-            gone = 0.0
-            if inverse.size:
-                gone = removed * exp2(-(2 * c if squared else c) * base)
-            if gone * highest[rung] < _NOTHING:
+            gone = _gone(removed, squared, c, base, inverse)
+            share = gone * highest[rung]
+            if share < _NOTHING:
                 totals[at + rung] += _plain_sum(k, w)
             else:
-                total, drift = _reweighted_sums(
-                    k, w, u.dtype.type(gone), squared, window(inverse, start, u.size),
-                    window(least, start, u.size), window(q, start, u.size),
-                )  # fmt: skip
+                left, v = u.dtype.type(gone), window(inverse, start, u.size)
+                q_run = window(q, start, u.size)
+                if share < _LITTLE:
+                    total, drift = _slightly_reweighted_sums(k, w, left, squared, v, q_run)
+                else:
+                    floor = window(least, start, u.size)
+                    total, drift = _reweighted_sums(k, w, left, squared, v, floor, q_run)
                 totals[at + rung] += total
                 drifts[at + rung] += drift
             c *= 2
             rung += 1
+
+
+@_exact
+def _gone(removed, squared, c, base, inverse):
+    """Return what the row takes from densities, in units of the common factor of the run."""
+    if inverse.size == 0:
+        return 0.0
+    return removed * exp2(-(2 * c if squared else c) * base)
