@@ -11,15 +11,30 @@ from mercer.classifiers import (
     NearestAngleClassifier,
     ParzenClassifier,
 )
-from mercer.projections import LaplacianFeatureMap
+from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.projections import (
+    LaplacianEigenmaps,
+    LaplacianFeatureMap,
+    LaplacianSupportVectorAnalysis,
+    LaplacianSVC,
+    LocalityPreservingProjection,
+    RoweisSaulProjection,
+)
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "ISEClassifier",
+    "KernelFisherDiscriminant",
     "LaplacianClassifier",
+    "LaplacianEigenmaps",
     "LaplacianFeatureMap",
+    "LaplacianSVC",
+    "LaplacianSupportVectorAnalysis",
+    "LocalityPreservingProjection",
     "NearestAngleClassifier",
     "ParzenClassifier",
+    "RoweisSaulProjection",
+    "SparseKernelFisherDiscriminant",
     "__version__",
 ]

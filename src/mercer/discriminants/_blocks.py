@@ -1,0 +1,184 @@
+"""``partial_fit``: blocks of rows from a table that does not fit in memory."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from mercer._sklearn import check_sample_weight, fit_context
+from mercer.discriminants._base import resolve_class_weight, resolve_priors
+from mercer.discriminants._buffer import RowBuffer
+from mercer.discriminants._coding import class_sums, encode
+
+if TYPE_CHECKING:
+    from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
+
+__all__ = ["BlockFitting", "BlockState"]
+
+Array = NDArray[np.float64]
+
+# Rows that are kept: from then on, the nodes stay.
+_MOST_KEPT = 10_000
+
+
+@dataclass
+class BlockState:
+    """What ``partial_fit`` remembers.
+
+    Attributes
+    ----------
+    class_counts : ndarray of shape (n_classes,)
+        Sample weight that has come for each class.
+    n_rows : int
+        Rows that have come.
+    buffer : RowBuffer or None
+        Rows that are kept; None once the nodes stay.
+    rng : RandomState or None
+        For the choice of nodes, while that may be made again.
+    """
+
+    class_counts: Array
+    n_rows: int
+    buffer: RowBuffer | None = None
+    rng: Any = None
+
+
+class BlockFitting:
+    """Adds ``partial_fit`` to a discriminant whose fit is a choice of nodes and a sum over rows."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self: "Sparse", X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "Sparse":
+        """Add a block of rows.
+
+        Rows are kept until there are 10 000 of them, and width and nodes are chosen anew each
+        time their number has doubled.  From then on the nodes stay, and a block only adds to
+        their moments, so that memory no longer grows.  Blocks should be drawn at random.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight two counts as two rows.
+
+        Returns
+        -------
+        SparseKernelFisherDiscriminant
+            Itself.  It can predict once rows of two classes have come.
+        """
+        first = not hasattr(self, "_state")
+        X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
+        check_classification_targets(y)
+        _check_parameters(self)
+        if first:
+            _start(self, classes, X.shape[1])
+        labels = _labels(self.classes_, y)
+        counts = np.asarray(
+            check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )
+        rows = np.flatnonzero(counts > 0)
+        position = self._state.n_rows + rows
+        self._state.n_rows += len(X)
+        _add(self, X[rows], labels[rows], counts[rows], position)
+        return self
+
+
+def _check_parameters(estimator: "Sparse") -> None:
+    """Refuse what needs all rows at once."""
+    refused = {
+        "class_weight": ("balanced",),
+        "scatter": ("class",),
+        "node_choice": ("loo", "validation"),
+        "alpha": ("loo",),
+    }
+    for name, values in refused.items():
+        value = getattr(estimator, name)
+        if isinstance(value, str) and value in values:
+            raise ValueError(f"partial_fit cannot use {name}={value!r}, which needs all rows.")
+
+
+def _start(estimator: "Sparse", classes: Any, n_features: int) -> None:
+    """Begin with no rows."""
+    if classes is None:
+        raise ValueError("the first call of partial_fit needs classes: all that will ever come.")
+    estimator.classes_ = np.unique(classes)
+    if len(estimator.classes_) < 2:
+        raise ValueError("partial_fit needs at least two classes in classes.")
+    estimator._check_components(len(estimator.classes_))
+    rng = check_random_state(estimator.random_state)
+    counts = np.zeros(len(estimator.classes_))
+    estimator._state = BlockState(counts, 0, RowBuffer.empty(n_features), rng)
+
+
+def _labels(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the positions of y in the classes."""
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(f"y holds {unknown[0]}, which is not among the classes given first.")
+    return np.searchsorted(classes, y).astype(np.intp)
+
+
+def _add(
+    estimator: "Sparse",
+    X: Array,
+    labels: NDArray[np.intp],
+    counts: Array,
+    position: NDArray[np.intp],
+) -> None:
+    """Take in rows, choose nodes if that is due, and solve."""
+    state = estimator._state
+    buffer, seen = state.buffer, state.class_counts
+    new = class_sums(labels, counts, len(seen))
+    if buffer is None and ((seen == 0) & (new > 0)).any():
+        late = estimator.classes_[(seen == 0) & (new > 0)][0]
+        warnings.warn(
+            f"class {late} comes for the first time after the nodes were chosen, so none of them "
+            "stands for it: give partial_fit blocks drawn at random.",
+            stacklevel=4,
+        )
+    seen += new
+    class_weight = resolve_class_weight(estimator.class_weight, estimator.classes_, seen)
+    estimator.priors_ = resolve_priors(estimator.priors, seen * class_weight)
+    if buffer is None:
+        _add_block(estimator, X, labels, counts, class_weight)
+        estimator._path = estimator._solve(None, None)
+    else:
+        buffer = state.buffer = buffer.extend(X, labels, counts, position)
+        if len(np.unique(buffer.labels)) < 2:
+            return
+        kept = encode(buffer.labels, buffer.counts, class_weight, estimator.scatter)
+        is_full = len(buffer.labels) >= _MOST_KEPT
+        if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
+            chosen = estimator._choose(buffer.X, kept, state.rng)
+            estimator.support_ = buffer.position[chosen]
+            buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
+            X, labels, counts = buffer.X, buffer.labels, buffer.counts
+        _add_block(estimator, X, labels, counts, class_weight)
+        estimator._path = estimator._solve(buffer.X, kept)
+        if is_full:
+            state.buffer = None
+    estimator._finish(len(estimator._path))
+
+
+def _add_block(
+    estimator: "Sparse",
+    X: Array,
+    labels: NDArray[np.intp],
+    counts: Array,
+    class_weight: Array,
+) -> None:
+    """Add rows to the moments."""
+    estimator._add_up(X, encode(labels, counts, class_weight, "total"))
+    total = estimator._moments.weights.sum()
+    estimator._scale = float(total) if estimator.scatter == "sum" else 1.0

@@ -1,0 +1,74 @@
+"""How many nodes: the score at every stage of the path, from one factorisation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.discriminants._coding import Coding
+from mercer.discriminants._gaussian import score_rule
+from mercer.discriminants._path import NodePath
+
+__all__ = ["count_grid", "fewest_best", "held_out_scores", "left_out_scores"]
+
+Array = NDArray[np.float64]
+
+# Node counts at which the score is computed, on a logarithmic scale.
+_STAGES = 60
+
+
+def count_grid(most: int) -> NDArray[np.intp]:
+    """Return the node counts to look at, up to `most`."""
+    return np.unique(np.round(np.geomspace(1, most, _STAGES)).astype(np.intp))
+
+
+def fewest_best(score: Array) -> int:
+    """Return the first of the best scores."""
+    return int(np.argmax(score >= score.max() - 1e-9))
+
+
+def held_out_scores(
+    path: NodePath, K: Array, coding: Coding, log_priors: Array, scoring: str
+) -> Array:
+    """Return the score at every count of the grid on rows that were not fitted.
+
+    K holds their kernels with all nodes of the path.
+    """
+    latent = path.latent(K)
+    scores = []
+    for n_nodes in count_grid(len(path)):
+        rule = path.rule(n_nodes, log_priors)
+        classes = rule.scores(latent[:, :n_nodes] @ path.q[:n_nodes])
+        scores.append(score_rule(classes, coding.labels, coding.rule_weights, scoring))
+    return np.array(scores)
+
+
+def left_out_scores(
+    path: NodePath, K: Array, coding: Coding, units: Array, log_priors: Array, scoring: str
+) -> Array:
+    """Return the leave-one-out score at every count of the grid, on fitted rows.
+
+    The nodes themselves were chosen with all rows, so the score is a little optimistic.
+
+    Parameters
+    ----------
+    path : NodePath
+        The fit.
+    K : ndarray of shape (n_rows, n_nodes)
+        Kernels of some or all of the fitted rows.
+    coding : Coding
+        Their classes.
+    units : ndarray of shape (n_rows,)
+        Share of one unit of each row in the weight of the whole fit.
+    log_priors, scoring
+        As everywhere.
+    """
+    latent, targets = path.latent(K), coding.targets
+    reach = np.cumsum(latent**2, axis=1)  # leverage over weight, for every number of nodes
+    level = targets / (1.0 - units)[:, None]  # relative to the mean of the other targets
+    scores = []
+    for n_nodes in count_grid(len(path)):
+        left = 1.0 - units * (1.0 + reach[:, n_nodes - 1])
+        residuals = targets - latent[:, :n_nodes] @ path.q[:n_nodes]
+        outputs = level - residuals / np.maximum(left, 1e-9)[:, None]
+        classes = path.rule(n_nodes, log_priors).scores(outputs)
+        scores.append(score_rule(classes, coding.labels, coding.rule_weights, scoring))
+    return np.array(scores)

@@ -1,0 +1,395 @@
+"""``KernelFisherDiscriminant``: all rows in the expansion, width and ridge by leave-one-out.
+
+Y. Xu, J.-y. Yang, J. Yang (2004), eqs (1)–(12) and (21)–(22).
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer.discriminants._base import (
+    FisherDiscriminant,
+    encode_labels,
+    log_priors,
+    resolve_class_weight,
+    resolve_priors,
+)
+from mercer.discriminants._coding import Coding, class_sums, encode, rotate
+from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
+from mercer.discriminants._tuning import Tuned, loo_rule, ridge_path, tune
+from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
+from mercer.spectral import RidgeBasis, decompose_kernel, stratified_rows
+
+__all__ = ["KernelFisherDiscriminant"]
+
+Array = NDArray[np.float64]
+
+# Rows above which n_landmarks="auto" moves to landmarks, and how many it takes.
+_MOST_ROWS = 2000
+_LANDMARKS = 1000
+
+
+class KernelFisherDiscriminant(FisherDiscriminant):
+    r"""Kernel Fisher discriminant whose width and ridge choose themselves by leave-one-out.
+
+    Fisher's discriminants in the feature space of a kernel separate the class means most,
+    relative to the scatter within the classes.  They are a regularised least-squares regression
+    on the classes, so one eigendecomposition serves every ridge, and the outputs that each row
+    would have if it had been left out come in closed form.  Width, ridge and threshold are all
+    taken from these outputs, and no fold is ever refitted.
+
+    Discriminants are expansions [1]_ (eqs 4, 10, 21), and the class is the most probable one
+    for Gaussians of one variance around the class means of the regression's outputs f(x):
+
+    .. math::
+
+        z(x) = \sum_i \alpha_i k(x, x_i), \qquad
+        \alpha = (N + \mu R)^{-1} (M_1 - M_2), \qquad
+        \hat c(x) = \arg\max_c \; \ln \pi_c - \frac{\| f(x) - \bar f_c \|^2}{2 s^2}
+
+    With two classes that is the threshold (f₁ + f₂)/2 + (s²/J)·ln(π₂/π₁).
+
+    ======================== ====================================================
+    in the paper             here
+    ======================== ====================================================
+    k, σ²                    ``kernel``; ``gamma`` = 1/(2σ²)
+    μ                        ``alpha``
+    R = I                    ``penalty="coef"``; ``"rkhs"`` takes R = K
+    N, eq. (6)               ``scatter="sum"``; see there for the others
+    c₁, c₂                   ``classes_[1]``, ``classes_[0]``
+    α                        ``dual_coef_[:, 0]``
+    J                        ``eigenvalues_[0]``
+    f(x), eq. (21)           ``transform``
+    ======================== ====================================================
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"} or callable, default="rbf"
+        As in scikit-learn's kernel machines; a callable returns the matrix for two sets of rows.
+    gamma : "loo", "scale" or float, default="loo"
+        Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
+        distance ("laplacian": the sum of absolute differences, "poly": the inner product), and
+        goes on for as long as the best lies on an edge.  "scale" is 1 / (n_features · variance).
+        Not used by "linear", "precomputed" and callables.
+    alpha : "loo" or float, default="loo"
+        Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
+        diagonal of the kernel.
+    penalty : {"rkhs", "coef"}, default="rkhs"
+        What the ridge multiplies: αᵀKα, the squared norm of the discriminant, or αᵀα as in the
+        paper.  Under "rkhs" leave-one-out equals refitting without the row.  Under "coef" the row
+        is deleted but its kernel stays among the functions of the expansion.
+    scatter : {"class", "total", "sum"}, default="class"
+        Scale of N: every class's scatter over its own weight and added up, the sum over the total
+        weight, or the plain sum, as printed.  "class" also gives all classes the same say.
+    priors : array-like of shape (n_classes,), default=None
+        Priors in the threshold; None takes the weighted shares of the classes.
+    class_weight : "balanced", dict or None, default=None
+        Factors on the rows of each class, in the scatter, in the priors and in the leave-one-out
+        score; "balanced" is N/(C·N_c).
+    n_components : int, default=None
+        Number of discriminants that `transform` returns, at most C − 1 (None).  It does not
+        change predictions.
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        What leave-one-out maximises.  Scores within half a standard error of the best are ties,
+        and the least squared leave-one-out error decides among them.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant term of "poly".
+    n_landmarks : "auto", int or None, default="auto"
+        Rows that the expansion stands on: a random subset of this size, classes ∝ √n.  None
+        takes all; "auto" takes all up to 2 000 rows, and above that 1 000 with a warning.
+    random_state : int, RandomState or None, default=None
+        For landmarks.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    priors_ : ndarray of shape (n_classes,)
+    gamma_ : float or None
+        Width, where the kernel has one.
+    alpha_ : float
+        Ridge.
+    dual_coef_ : ndarray of shape (n_terms, n_classes − 1)
+        Coefficients of the discriminants, strongest first, each scaled so that
+        αᵀ(N + μR)α is its eigenvalue.
+    eigenvalues_ : ndarray of shape (n_classes − 1,)
+        The criterion J of each: M over N + μR.  M is (M₁ − M₂)(M₁ − M₂)ᵀ for two classes
+        and Σ_c π_c (M_c − M)(M_c − M)ᵀ for more.
+    support_ : ndarray of int of shape (n_terms,)
+        Rows that the expansion stands on.
+    X_fit_ : ndarray of shape (n_terms, n_features)
+        These rows; not with a precomputed kernel.
+    loo_results_ : dict
+        The surface: "gamma" (n_gammas,), "alpha", "score" and "squared_error"
+        (n_gammas, n_alphas), and "best_index".  With landmarks, that of the sample on which the
+        width was chosen.  :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    SparseKernelFisherDiscriminant : A few nodes instead of all rows; any number of rows.
+
+    Notes
+    -----
+    Time O(n³) for each width (7 as a rule) and O(n²·C) for each ridge; memory O(n²).  With m
+    landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
+
+    *Leave-one-out.*  Targets, class weights, ridge and scale stay at their values for all rows;
+    the level of the outputs, which would tell the class of the row that is missing, is taken
+    out; a row of sample weight w loses one unit of it, so that weights equal repetition.
+
+    Departures from the paper: several classes; the penalty αᵀKα by default, for which
+    leave-one-out is refitting; N scaled by class, which the paper's results need; priors in the
+    threshold, and outputs of left-out rows for it, where the paper takes the midpoint between
+    the means of fitted rows (``priors=[0.5, 0.5]`` comes near).
+
+    References
+    ----------
+    .. [1] Y. Xu, J.-y. Yang, J. Yang (2004). A reformative kernel Fisher discriminant analysis.
+       Pattern Recognition 37, 1299-1302. https://doi.org/10.1016/j.patcog.2003.10.006
+    .. [2] G. C. Cawley, N. L. C. Talbot (2003). Efficient leave-one-out cross-validation of
+       kernel Fisher discriminant classifiers. Pattern Recognition 36, 2585-2592.
+       https://doi.org/10.1016/S0031-3203(03)00136-5
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer.discriminants import KernelFisherDiscriminant
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelFisherDiscriminant().fit(X[::2], y[::2])
+    >>> float(model.score(X[1::2], y[1::2])) > 0.95
+    True
+    >>> model.transform(X).shape
+    (150, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions(KERNEL_NAMES | {"precomputed"}), callable],
+        "gamma": [StrOptions({"loo", "scale"}), Interval(Real, 0, None, closed="neither")],
+        "alpha": [StrOptions({"loo"}), Interval(Real, 0, None, closed="neither")],
+        "penalty": [StrOptions({"rkhs", "coef"})],
+        "scatter": [StrOptions({"class", "total", "sum"})],
+        "priors": ["array-like", None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "degree": [Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "n_landmarks": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: float | str = "loo",
+        alpha: float | str = "loo",
+        penalty: str = "rkhs",
+        scatter: str = "class",
+        priors: Any = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        n_components: int | None = None,
+        scoring: str = "accuracy",
+        degree: float = 3,
+        coef0: float = 1.0,
+        n_landmarks: int | str | None = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.alpha = alpha
+        self.penalty = penalty
+        self.scatter = scatter
+        self.priors = priors
+        self.class_weight = class_weight
+        self.n_components = n_components
+        self.scoring = scoring
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose width and ridge, and solve for the discriminants.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, or the kernel matrix of all rows with ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight two counts as two rows.
+
+        Returns
+        -------
+        KernelFisherDiscriminant
+            Itself.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square matrix in fit, got shape {X.shape}."
+            )
+
+        rows, self.classes_, labels, counts = encode_labels(self, X, y, sample_weight)
+        self._check_components(len(self.classes_))
+        in_class = class_sums(labels, counts, len(self.classes_))
+        class_weight = resolve_class_weight(self.class_weight, self.classes_, in_class)
+        coding = encode(labels, counts, class_weight, self.scatter)
+
+        self.priors_ = resolve_priors(self.priors, in_class * class_weight)
+        X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
+        rng = check_random_state(self.random_state)
+        terms = stratified_rows(labels, self._resolve_n_terms(len(rows)), 0.5, rng)
+        self.support_ = rows[terms]
+        self._kernel = self._resolve_kernel(X)
+
+        problem = _Problem(coding, log_priors(self.priors_), self.scoring, self.penalty)
+        alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
+        if len(terms) == len(rows):
+            tuned, coef, mean = _solve_all(problem, self._kernel, X, self.gamma == "loo", alpha)
+        else:
+            search = self.gamma == "loo"
+            tuned, coef, mean = _solve_on(problem, self._kernel, X, terms, search, alpha, rng)
+
+        self.gamma_ = tuned.gamma if self._kernel.uses_gamma else None
+        self._kernel = self._kernel.with_gamma(tuned.gamma)
+        self.alpha_ = tuned.alpha * coding.scale
+        self.loo_results_ = tuned.results
+        if self.kernel != "precomputed":
+            self.X_fit_ = X[terms]
+        alphas = np.array([tuned.alpha])
+        rule, _, _ = loo_rule(tuned.basis, alphas, coding, problem.log_priors)
+        left = tuned.basis.residuals(coding.targets, alphas)[0][0]
+        unexplained = coding.targets.T @ (coding.weights[:, None] * left)
+        found = rotate(unexplained, coding.shares, coding.scale)
+        self.eigenvalues_ = found.eigenvalues
+        self.dual_coef_ = coef @ found.rotation
+        # The regression's outputs are k(x)·coef − mean·coef.
+        self._rule_coef = found.inverse @ rule.coef[0]
+        self._rule_intercept = rule.intercept[0] - mean @ coef @ rule.coef[0]
+        return self
+
+    def _resolve_n_terms(self, n_rows: int) -> int:
+        """Return how many rows the expansion may stand on."""
+        if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= _MOST_ROWS):
+            return n_rows
+        if self.n_landmarks != "auto":
+            return int(self.n_landmarks)
+        warnings.warn(
+            f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
+            f"{_LANDMARKS} landmarks. Set n_landmarks to choose their number or to None for all "
+            "rows, or use SparseKernelFisherDiscriminant.",
+            stacklevel=4,
+        )
+        return _LANDMARKS
+
+    def _resolve_kernel(self, X: Array) -> KernelFunction:
+        """Return the kernel; with gamma="loo", its gamma is still open."""
+        kernel = KernelFunction(self.kernel, 1.0, self.degree, self.coef0)
+        if self.gamma == "loo" or not kernel.uses_gamma:
+            return kernel
+        return kernel.with_gamma(resolve_gamma(self.gamma, X))
+
+    def _combine(self, X: Any, coef: Array) -> Array:
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ coef, dtype=float)
+        return super()._combine(X, coef)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is fixed before a width and a ridge are chosen."""
+
+    coding: Coding
+    log_priors: Array
+    scoring: str
+    penalty: str
+
+    def tune(
+        self, decompose: Callable[[float], tuple[RidgeBasis, Array]], gamma: float, search: bool
+    ) -> Tuned:
+        gammas = (gamma, "loo") if search else gamma
+        return tune(decompose, gammas, self.coding, self.log_priors, self.scoring)
+
+
+def _solve_all(
+    problem: _Problem, kernel: KernelFunction, X: Array, search: bool, alpha: float | None
+) -> tuple[Tuned, Array, Array]:
+    """Expand on all rows: one eigendecomposition for each width.
+
+    Returns the choice, the coefficients (n_rows, C − 1), and the weighted mean of the kernel's
+    rows.  Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
+    """
+    coding, base = problem.coding, kernel.base(X, X)
+    search = search and kernel.uses_gamma
+    unit = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+
+    def decompose(gamma: float) -> tuple[RidgeBasis, Array]:
+        K = kernel.with_gamma(gamma).profile(base)
+        K = K @ K.T if problem.penalty == "coef" else (K + K.T) / 2
+        alphas = ridge_path(np.trace(K) / len(K)) if alpha is None else np.array([alpha])
+        return decompose_kernel(K, coding.weights), alphas
+
+    try:
+        tuned = problem.tune(decompose, unit, search)
+    except ValueError as error:  # never with penalty="coef"
+        raise ValueError(f"{error}; penalty='coef' takes such a kernel.") from None
+    coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
+    K = kernel.with_gamma(tuned.gamma).profile(base)
+    if problem.penalty == "coef":
+        coef = K.T @ coef
+    return tuned, coef, coding.weights @ K
+
+
+def _solve_on(
+    problem: _Problem,
+    kernel: KernelFunction,
+    X: Array,
+    terms: NDArray[np.intp],
+    search: bool,
+    alpha: float | None,
+    rng: np.random.RandomState,
+) -> tuple[Tuned, Array, Array]:
+    """Expand on landmarks: the width from a sample, then the ridge from all rows."""
+    coding, gamma, results = problem.coding, kernel.gamma, None
+    if search and kernel.uses_gamma:
+        options = (problem.scoring, problem.penalty, rng)
+        sampled = tune_width(kernel, X, coding, problem.log_priors, *options)
+        gamma, results = sampled.gamma, sampled.results
+    kernel = kernel.with_gamma(gamma)
+    K = X[:, terms] if kernel.kernel == "precomputed" else kernel.matrix(X, X[terms])
+    basis, span = landmark_basis(K, K[terms], coding.weights, problem.penalty)
+    if alpha is None:
+        alphas = ridge_scale_path(basis, K[terms], problem.penalty)
+    else:
+        alphas = np.array([alpha])
+    tuned = problem.tune(lambda _: (basis, alphas), gamma, False)
+    coef = basis.coefficients(coding.targets, tuned.alpha)
+    if span is not None:
+        coef = span.dual(coef)
+    if results is not None:
+        tuned = replace(tuned, results=results)
+    return tuned, coef, coding.weights @ K

@@ -1,0 +1,161 @@
+"""The regression on the first s nodes for every s at once: nested Cholesky factors.
+
+With S_t the covariance of the node kernels, R the penalty (K_ss or I), U the class means as
+targets and S_t + λR = LLᵀ, the fit on the first s nodes uses the leading block of L, so
+
+    z = L⁻¹ k(x),  q = L⁻¹U:   f_s(x) = Σ_{j ≤ s} z_j q_j,   Θ_s = Σ_{j ≤ s} q_j q_jᵀ.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from mercer.discriminants._coding import contrasts
+from mercer.discriminants._gaussian import Rule, rule_from_moments
+from mercer.discriminants._moments import Moments
+
+__all__ = ["NodePath", "gcv_path", "solve_path"]
+
+Array = NDArray[np.float64]
+
+# Added to the diagonal, relative to it, before a matrix is factored.
+_JITTER = 1e-10
+
+
+@dataclass(frozen=True)
+class NodePath:
+    """The fits on the first 1, 2, …, S nodes.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (S, S)
+        Lower triangular L.
+    q : ndarray of shape (S, C − 1)
+        L⁻¹U.
+    freedom : ndarray of shape (S,)
+        Degrees of freedom of each fit: 1 + s − λ tr P_s, with P = L⁻¹ R L⁻ᵀ.
+    roughness : ndarray of shape (S,)
+        Sum over the outputs of the penalty of each fit: tr(q_sᵀ P_s q_s).
+    alpha : float
+        λ.
+    mean : ndarray of shape (S,)
+        Overall mean of the node kernels.
+    scores : ndarray of shape (C, C − 1)
+        Targets of the classes.
+    shares : ndarray of shape (C,)
+        Weights of the classes.
+    count : float
+        Number of rows.
+    """
+
+    factor: Array
+    q: Array
+    freedom: Array
+    roughness: Array
+    alpha: float
+    mean: Array
+    scores: Array
+    shares: Array
+    count: float
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def head(self, n_nodes: int) -> "NodePath":
+        """Return the fits on the first 1, 2, …, n_nodes nodes."""
+        return replace(
+            self,
+            factor=self.factor[:n_nodes, :n_nodes],
+            q=self.q[:n_nodes],
+            freedom=self.freedom[:n_nodes],
+            roughness=self.roughness[:n_nodes],
+            mean=self.mean[:n_nodes],
+        )
+
+    def coefficients(self, n_nodes: int) -> Array:
+        """Return the regression coefficients on the first nodes, (n_nodes, C − 1)."""
+        block = self.factor[:n_nodes, :n_nodes]
+        return np.asarray(solve_triangular(block, self.q[:n_nodes], lower=True, trans="T"))
+
+    def explained(self, n_nodes: int) -> Array:
+        """Return Θ of the fit on the first nodes, (C − 1, C − 1)."""
+        q = self.q[:n_nodes]
+        return np.asarray(q.T @ q)
+
+    def leverage(self, n_nodes: int) -> float:
+        """Return the mean leverage of a row: degrees of freedom over rows."""
+        return float(min(self.freedom[n_nodes - 1] / self.count, 0.99))
+
+    def rule(self, n_nodes: int, log_priors: Array) -> Rule:
+        """Return the threshold on the outputs of the fit on the first nodes.
+
+        Class means and pooled variance of the outputs follow from the moments; that a row
+        was fitted is corrected by its mean leverage h, as generalised cross-validation does:
+        T − f₋ᵢ ≈ (T − f)/(1 − h).
+        """
+        theta, h = self.explained(n_nodes), self.leverage(n_nodes)
+        # tr(WᵀS_tW − Σ π_c M_cᵀM_c), where class c has the mean output M_c = s_c Θ
+        within = np.trace(theta) - self.alpha * self.roughness[n_nodes - 1] - np.sum(theta**2)
+        kept = theta - h * np.eye(len(theta))
+        values, vectors = np.linalg.eigh(kept)
+        kept = (vectors * np.maximum(values, 0.0)) @ vectors.T / (1.0 - h)
+        variance = float(within) / len(theta) / (1.0 - h) ** 2
+        return rule_from_moments(self.scores @ kept, variance, log_priors)
+
+    def latent(self, K: Array) -> Array:
+        """Return z of rows with these node kernels (n_rows, S), about the mean."""
+        centred = K - self.mean
+        return np.asarray(solve_triangular(self.factor, centred.T, lower=True, overwrite_b=True).T)
+
+
+def solve_path(moments: Moments, R: Array, alpha: float) -> NodePath:
+    """Factor the problem for one ridge; the nodes are in the order of their selection."""
+    scores = contrasts(moments.shares)
+    U = (moments.class_means.T * moments.shares) @ scores
+    A = moments.total_scatter() + alpha * R
+    factor = _cholesky(A)
+    q = solve_triangular(factor, U, lower=True)
+    half = solve_triangular(factor, R, lower=True)
+    P = solve_triangular(factor, half.T, lower=True)
+    freedom = 1.0 + np.arange(1, len(q) + 1) - alpha * np.cumsum(np.diag(P))
+    terms = P * (q @ q.T)
+    roughness = np.cumsum(2.0 * np.tril(terms, -1).sum(axis=1) + np.diag(terms))
+    settings = (alpha, moments.mean, scores, moments.shares, moments.count)
+    return NodePath(factor, q, freedom, roughness, *settings)
+
+
+def gcv_path(moments: Moments, R: Array, alphas: Array) -> Array:
+    """Return the generalised cross-validation error of every ridge.
+
+    One eigendecomposition in the metric R serves all: with eigenvalues τ and the targets'
+    coordinates g, the residual is Σ (1 − g²(τ + 2λ)/(τ + λ)²) and the degrees of freedom are
+    1 + Σ τ/(τ + λ).
+    """
+    scores = contrasts(moments.shares)
+    U = (moments.class_means.T * moments.shares) @ scores
+    root = _cholesky(R)
+    half = solve_triangular(root, moments.total_scatter(), lower=True)
+    values, vectors = eigh(solve_triangular(root, half.T, lower=True), driver="evd")
+    values = np.maximum(values, 0.0)
+    g = vectors.T @ solve_triangular(root, U, lower=True)
+    energy = np.einsum("ij,ij->i", g, g)
+    lam = alphas[:, None]
+    whole = moments.shares @ (scores**2).sum(axis=1)
+    residual = whole - (energy * (values + 2 * lam) / (values + lam) ** 2).sum(axis=1)
+    freedom = 1.0 + (values / (values + lam)).sum(axis=1)
+    left = np.maximum(1.0 - freedom / moments.count, 1e-3)
+    return np.asarray(np.maximum(residual, 0.0) / left**2)
+
+
+def _cholesky(A: Array) -> Array:
+    """Factor a positive matrix that rounding may have made singular."""
+    diagonal = np.diag(A).copy()
+    jitter = _JITTER * 1e-4
+    while jitter < 1e-3:
+        try:
+            return np.asarray(cholesky(A + np.diag(jitter * diagonal), lower=True))
+        except np.linalg.LinAlgError:
+            jitter *= 10.0
+    raise ValueError("the kernel matrix of the nodes is not positive semi-definite")

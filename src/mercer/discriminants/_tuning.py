@@ -1,0 +1,155 @@
+"""The leave-one-out surface: every ridge at every width, from one decomposition per width."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.discriminants._coding import Coding
+from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
+from mercer.spectral import RidgeBasis
+
+__all__ = ["Tuned", "best_entry", "loo_rule", "ridge_path", "tune"]
+
+Array = NDArray[np.float64]
+
+# Powers of two that the first ladder of widths takes, and the most that it may be widened to.
+_FIRST_RUNGS = range(-3, 4)
+_LAST_RUNG = 12
+# Decades of the path of ridges, relative to the mean diagonal of the kernel.
+_DECADES = (-9, 1)
+_PER_DECADE = 2
+
+
+# Ridges, scores and squared errors of each rung.
+_Surface = dict[int, tuple[Array, Array, Array]]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best width and ridge, the decomposition at that width, and the surface."""
+
+    gamma: float
+    alpha: float
+    basis: RidgeBasis
+    results: dict[str, Any]
+
+
+def ridge_path(scale: float) -> Array:
+    """Return the ridges to try, ascending, for a kernel whose mean diagonal is `scale`."""
+    low, high = _DECADES
+    return scale * np.logspace(low, high, (high - low) * _PER_DECADE + 1)
+
+
+def tune(
+    decompose: Callable[[float], tuple[RidgeBasis, Array]],
+    gammas: float | tuple[float, str],
+    coding: Coding,
+    log_priors: Array,
+    scoring: str,
+    by_error: bool = False,
+) -> Tuned:
+    """Evaluate the surface and take its best point.
+
+    Parameters
+    ----------
+    decompose : callable
+        Returns, for a gamma, the decomposition and the ridges (ascending) to try.
+    gammas : float or (float, "loo")
+        The one gamma to use, or the middle of a ladder whose best rung is wanted.
+    coding : Coding
+        Rows and classes.
+    log_priors : ndarray of shape (C,)
+        Logarithms of the priors.
+    scoring : {"accuracy", "balanced_accuracy"}
+        The score to maximise.  Scores within half a standard error of the best are ties, and
+        the least squared error decides.
+    by_error : bool, default=False
+        Let the squared error alone decide.
+    """
+    middle = gammas[0] if isinstance(gammas, tuple) else gammas
+    rows: _Surface = {}
+    slack = np.inf if by_error else 0.5 / np.sqrt(coding.counts.sum())
+    held: tuple[int, RidgeBasis] | None = None  # the best so far: a decomposition is large
+    for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
+        basis, alphas = decompose(middle * 2.0**rung)
+        rows[rung] = (alphas, *_evaluate(basis, alphas, coding, log_priors, scoring))
+        if held is None or _best_point(rows, slack)[0] == rung:
+            held = (rung, basis)
+        del basis
+    best, column = _best_point(rows, slack)
+    if held is None or held[0] != best:  # ties are not transitive: the best can change back
+        held = (best, decompose(middle * 2.0**best)[0])
+    rungs = sorted(rows)
+    alphas, score, error = (np.stack([rows[rung][k] for rung in rungs]) for k in range(3))
+    results = {
+        "gamma": middle * 2.0 ** np.array(rungs, dtype=float),
+        "alpha": alphas * coding.scale,
+        "score": score,
+        "squared_error": error,
+        "best_index": (rungs.index(best), column),
+    }
+    return Tuned(middle * 2.0**best, float(rows[best][0][column]), held[1], results)
+
+
+def loo_rule(
+    basis: RidgeBasis, alphas: Array, coding: Coding, log_priors: Array
+) -> tuple[Rule, Array, Array]:
+    """Return rule, leave-one-out outputs and their squared error, for every ridge.
+
+    The outputs are relative to the mean of the targets that remain.  A fit without row i has that
+    mean as its level, so that it knows the class of the row that is missing: with the level left
+    in, a kernel that says nothing would seem to separate the classes.
+    """
+    targets = coding.targets
+    outputs, fitted = basis.leave_one_out(targets, alphas, coding.counts)
+    errors = ((targets - outputs) ** 2).sum(axis=-1) @ coding.weights / targets.shape[1]
+    left_out = coding.weights * np.minimum(1.0, coding.counts) / coding.counts
+    outputs = outputs + (left_out / (1.0 - left_out))[:, None] * targets
+    rule = fit_rule(outputs, fitted, coding.labels, coding.rule_weights, log_priors)
+    return rule, outputs, errors
+
+
+def best_entry(score: Array, error: Array, slack: float) -> int:
+    """Return where the error is least among scores near the greatest; then the last of those.
+
+    Near is within `slack` times √(s(1 − s)), s the greatest score.  Differences that rounding
+    could make are ties.
+    """
+    top = float(score.max())
+    near = slack * np.sqrt(max(top * (1.0 - top), 1e-18)) + 1e-9
+    ties = np.flatnonzero(score >= top - near)
+    least = error[ties].min()
+    return int(ties[np.flatnonzero(error[ties] <= least * (1.0 + 1e-6))[-1]])
+
+
+def _evaluate(
+    basis: RidgeBasis, alphas: Array, coding: Coding, log_priors: Array, scoring: str
+) -> tuple[Array, Array]:
+    """Return score and squared error of the leave-one-out outputs, for every ridge."""
+    rule, outputs, errors = loo_rule(basis, alphas, coding, log_priors)
+    scores = rule.scores(outputs)
+    return score_rule(scores, coding.labels, coding.rule_weights, scoring), errors
+
+
+def _best_point(rows: _Surface, slack: float) -> tuple[int, int]:
+    """Return rung and ridge of the best entry; among equals the widest kernel."""
+    rungs = sorted(rows, reverse=True)
+    score, error = (np.concatenate([rows[r][k] for r in rungs]) for k in (1, 2))
+    row, column = divmod(best_entry(score, error, slack), len(rows[rungs[0]][0]))
+    return rungs[row], column
+
+
+def _rungs(rows: _Surface, slack: float) -> Iterator[int]:
+    """Yield the first ladder, then one more rung for as long as the best lies on an edge."""
+    yield from _FIRST_RUNGS
+    while True:
+        best, _ = _best_point(rows, slack)
+        if best == min(rows) and best > -_LAST_RUNG:
+            yield best - 1
+        elif best == max(rows) and best < _LAST_RUNG:
+            yield best + 1
+        else:
+            return
