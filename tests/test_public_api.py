@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 import types
 
 import pytest
@@ -19,8 +21,8 @@ def test_all_is_what_is_defined(name):
     package = importlib.import_module(name)
     defined = {
         key
-        for key, value in vars(package).items()
-        if not key.startswith("_") and not isinstance(value, types.ModuleType)
+        for key in dir(package)
+        if not key.startswith("_") and not isinstance(getattr(package, key), types.ModuleType)
     }
     assert set(package.__all__) - {"__version__"} == defined
     assert list(package.__all__) == sorted(package.__all__), "__all__ is sorted"
@@ -34,3 +36,10 @@ def test_public_names_are_documented(name):
         value = getattr(package, public)
         if callable(value):
             assert value.__doc__, f"{name}.{public} has no docstring"
+
+
+def test_exports_are_loaded_when_asked_for():
+    code = "import sys, mercer; assert 'sklearn' not in sys.modules; mercer.LaplacianClassifier"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="module 'mercer' has no attribute 'Laplace'"):
+        _ = mercer.Laplace

@@ -3,23 +3,31 @@
 A Parzen window is a Mercer kernel, a class is a mean vector in its feature space,
 and everything in this library is a weighted sum of kernels, computed in one place:
 :mod:`mercer.sums`.  ``docs/architecture.md`` is the map of the packages.
+
+The estimators are exported here and loaded when first asked for, so that a package which needs
+no scikit-learn does not wait for it.
 """
 
-from mercer.classifiers import (
-    ISEClassifier,
-    LaplacianClassifier,
-    NearestAngleClassifier,
-    ParzenClassifier,
-)
-from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.projections import (
-    LaplacianEigenmaps,
-    LaplacianFeatureMap,
-    LaplacianSupportVectorAnalysis,
-    LaplacianSVC,
-    LocalityPreservingProjection,
-    RoweisSaulProjection,
-)
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+if _TYPE_CHECKING:
+    from mercer.classifiers import (
+        ISEClassifier,
+        LaplacianClassifier,
+        NearestAngleClassifier,
+        ParzenClassifier,
+    )
+    from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+    from mercer.projections import (
+        LaplacianEigenmaps,
+        LaplacianFeatureMap,
+        LaplacianSupportVectorAnalysis,
+        LaplacianSVC,
+        LocalityPreservingProjection,
+        RoweisSaulProjection,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -38,3 +46,18 @@ __all__ = [
     "SparseKernelFisherDiscriminant",
     "__version__",
 ]
+
+_PACKAGES = ("classifiers", "discriminants", "projections")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in __all__:
+        for package in _PACKAGES:
+            module = _import_module(f"mercer.{package}")
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
