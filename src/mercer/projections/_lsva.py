@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
@@ -261,18 +262,20 @@ class LaplacianSupportVectorAnalysis(
     def _finish(self, setting: Setting, whitened: Whitened) -> Self:
         """Run the loop and store what `transform` needs."""
         asked = self.n_components or len(self.classes_) - 1
-        found = find_directions(
-            whitened,
-            setting.codes,
-            setting.L,
-            weight=float(self.laplacian_weight),
-            n_components=asked,
-            C=self.C,
-            loss=self.loss,
-            order=self.class_order,
-            rng=np.random.default_rng(setting.seed),
-            tol=self.tol,
-        )
+        # Matrices of a few hundred columns lose more by threads that wait than they gain.
+        with threadpool_limits(1, user_api="blas"):
+            found = find_directions(
+                whitened,
+                setting.codes,
+                setting.L,
+                weight=float(self.laplacian_weight),
+                n_components=asked,
+                C=self.C,
+                loss=self.loss,
+                order=self.class_order,
+                rng=np.random.default_rng(setting.seed),
+                tol=self.tol,
+            )
         _warn_of_degenerate_steps(found, asked, self.laplacian_weight)
         self.n_components_ = found.W.shape[1]
         self.direction_classes_ = self.classes_[found.classes]
