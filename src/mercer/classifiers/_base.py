@@ -1,5 +1,6 @@
 """What the classifiers share: input, labels, priors, and answers from one table of scores."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ Array = Any
 _TABLES = 6  # arrays of (rows, classes) that scoring holds at once
 
 
-class ClassVectorClassifier(ClassifierMixin, BaseEstimator):
+class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of classifiers that score a point by its sums over classes.
 
     A subclass writes `fit` and `_log_scores(X)`, a float64 (rows, classes) table whose largest
@@ -29,8 +30,9 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Array
 
+    @abstractmethod
     def _log_scores(self, X: Array) -> Array:
-        raise NotImplementedError
+        """Return the scores of some rows: (rows, classes)."""
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of each class, in logarithms.
@@ -155,7 +157,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator):
         if classes.size < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes in y, got one class: "
-                f"{classes[0]!r}."
+                f"{classes.tolist()[0]!r}."
             )
         is_tensor = is_torch_array(y)
         self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes

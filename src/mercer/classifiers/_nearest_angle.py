@@ -78,7 +78,7 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         if self.classes_.size < 2:
             raise ValueError(
                 "NearestAngleClassifier needs at least two classes in y, got one class: "
-                f"{self.classes_[0]!r}."
+                f"{self.classes_.tolist()[0]!r}."
             )
         means = np.zeros((self.classes_.size, X.shape[1]))
         np.add.at(means, codes, X * (weights / np.bincount(codes, weights)[codes])[:, None])

@@ -1,5 +1,6 @@
 """What linear projections on graphs share: centring, principal front, graph, readout."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -57,7 +58,7 @@ def solve_projection(
     return np.maximum(values[:n_components], 0.0), V.T @ rows.axes
 
 
-class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base: subclasses write `_solve`, from rows and their neighbours to directions."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -88,11 +89,11 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     algorithm: Any
     random_state: Any
 
+    @abstractmethod
     def _solve(
         self, rows: Rows, graph: csr_array, n_components: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return eigenvalues and directions (k, n_features)."""
-        raise NotImplementedError
 
     @property
     def _needs_classes(self) -> bool:
