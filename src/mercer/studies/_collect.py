@@ -1,0 +1,283 @@
+"""Outcomes become tables: one line per replicate, one line per cell, published beside measured."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mercer.studies._jobs import Job, Plan
+from mercer.studies._marks import mark_of
+from mercer.studies._model import Row, Study, Table
+from mercer.studies._store import Stored, read_outcome, write_atomically
+
+__all__ = ["Results", "collect"]
+
+_KEY = ["study", "table", "row", "column", "reading", "protocol"]
+_CELLS = [
+    *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
+    "dimension", "n", "mark", "counts", "reason", "seconds",
+]  # fmt: skip
+_SCORES = [*_KEY, "replication", "seed", "value", "details"]
+_TIMINGS = [*_KEY, "replication", "seconds"]
+_FAILURES = [*_KEY, "replication", "error"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """What a run found, as it lies in its folder.
+
+    Parameters
+    ----------
+    folder : Path
+    cells : DataFrame
+        A line per published cell and measured number: ``published``, ``measured``, their
+        spreads and dimensions, the number ``n`` of replicates, a ``mark`` and a ``reason``.
+        Of several readings of a published cell the nearest ``counts``.
+    scores : DataFrame
+        A line per replicate, with its seed.
+    timings, failures : DataFrame
+        Seconds of every job; jobs that raised an error.
+    run : mapping
+        Versions, machine, times.
+    """
+
+    folder: Path
+    cells: pd.DataFrame
+    scores: pd.DataFrame
+    timings: pd.DataFrame
+    failures: pd.DataFrame
+    run: Mapping[str, Any]
+
+
+def collect(
+    plan: Plan, output: Path, failures: Mapping[str, str], facts: Mapping[str, Any]
+) -> Results:
+    """Write the tables, figures and descriptions of a run and return them."""
+    gathered = _Gathered(plan, output, failures)
+    for source, study in plan.studies.items():
+        for t, table in enumerate(study.tables):
+            for r, row in enumerate(table.rows):
+                gathered.add_row(source, study, t, table, r, row)
+    cells = _choose_readings(pd.DataFrame(gathered.cells, columns=_CELLS))
+    scores = pd.DataFrame(gathered.scores, columns=_SCORES)
+    timings = pd.DataFrame(gathered.timings, columns=_TIMINGS)
+    failed = pd.DataFrame(gathered.failed, columns=_FAILURES)
+    described = [_describe(plan, source, gathered, cells, output) for source in plan.studies]
+    done = sum(stored is not None for stored in gathered.stored.values())
+    run = {
+        "mercer": facts["versions"]["mercer"],
+        "mode": "quick" if plan.quick else "full",
+        "protocol": plan.protocol,
+        "studies": [study.name for study in plan.studies.values()],
+        "jobs": {
+            "done": done,
+            "of": len(plan.jobs),
+            "failed": len(failures),
+            "skipped": len(plan.skipped),
+        },
+        "seconds": sum(s.seconds for s in gathered.stored.values() if s is not None),
+        **facts,
+    }
+    for name, frame in (
+        ("cells", cells), ("scores", scores), ("timings", timings), ("failures", failed),
+    ):  # fmt: skip
+        write_atomically(output / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+    for name, content in (("studies", described), ("run", run)):
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_atomically(output / f"{name}.json", text + "\n")
+    return Results(
+        folder=output, cells=cells, scores=scores, timings=timings, failures=failed, run=run
+    )
+
+
+class _Gathered:
+    """The lines of the tables, as rows of studies are added."""
+
+    def __init__(self, plan: Plan, output: Path, failures: Mapping[str, str]) -> None:
+        self.plan, self.failures = plan, failures
+        self.stored = {job.file: read_outcome(output / job.file) for job in plan.jobs}
+        self.jobs: dict[tuple[Any, ...], list[Job]] = {}
+        for job in plan.jobs:
+            if job.kind == "table":
+                key = (job.source, job.part, job.row, job.method, job.protocol)
+                self.jobs.setdefault(key, []).append(job)
+        self.cells: list[tuple[Any, ...]] = []
+        self.scores: list[tuple[Any, ...]] = []
+        self.timings: list[tuple[Any, ...]] = []
+        self.failed: list[tuple[Any, ...]] = []
+
+    def add_row(self, source: str, study: Study, t: int, table: Table, r: int, row: Row) -> None:
+        for column in columns_of(table):
+            found = False
+            for m, method in enumerate(table.methods):
+                if column not in method.columns:
+                    continue
+                for protocol in method.protocols:
+                    jobs = self.jobs.get((source, t, r, m, protocol), [])
+                    if jobs:
+                        key = (study.name, table.key, row.label, column, method.reading, protocol)
+                        self._add_cell(key, table, row, column, jobs)
+                        found = True
+            if not found and (row.label, column) in table.published:
+                self._add_unmeasured(study, table, row, column)
+
+    def _add_unmeasured(self, study: Study, table: Table, row: Row, column: str) -> None:
+        published = table.published[row.label, column]
+        skipped = self.plan.skipped.get((study.name, table.key, row.label), "")
+        if row.missing:
+            mark, reason = "cannot be had", row.missing
+        elif skipped:
+            mark, reason = "no data", skipped
+        else:
+            mark, reason = "not run", _reason(table, row.label, column)
+        numbers = (published.value, published.spread, published.dimension)
+        nothing = (None, None, None, 0)
+        key = (study.name, table.key, row.label, column, "", "paper")
+        self.cells.append((*key, *numbers, *nothing, mark, True, reason, 0.0))
+
+    def _add_cell(
+        self, key: tuple[str, ...], table: Table, row: Row, column: str, jobs: Sequence[Job]
+    ) -> None:
+        outcomes = [(job, self.stored[job.file]) for job in jobs]
+        done = [(job, stored) for job, stored in outcomes if stored is not None]
+        for job, stored in outcomes:
+            if stored is not None:
+                self.timings.append((*key, job.replication, stored.seconds))
+            elif job.file in self.failures:
+                self.failed.append((*key, job.replication, self.failures[job.file]))
+        published = table.published.get((row.label, column))
+        numbers = (
+            (None, None, None)
+            if published is None
+            else (published.value, published.spread, published.dimension)
+        )
+        if not done:
+            reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
+            mark = "failed" if reason else "not run"
+            self.cells.append((*key, *numbers, None, None, None, 0, mark, False, reason, 0.0))
+            return
+        values, dimension = _best_dimension(done, column, table.better)
+        for (job, stored), replicates in zip(done, values, strict=True):
+            details = json.dumps(stored.details, ensure_ascii=False) if stored.details else ""
+            for value in replicates:
+                self.scores.append((*key, job.replication, job.seed, float(value), details))
+        every = np.concatenate(values)
+        mean = float(every.mean())
+        spread = float(every.std(ddof=1)) if every.size > 1 else None
+        mark = mark_of(published, mean, spread, table.better, protocol=key[-1])
+        reason = _reason(table, row.label, column) if mark in ("short", "differs") else ""
+        seconds = float(sum(stored.seconds for _, stored in done))
+        self.cells.append(
+            (*key, *numbers, mean, spread, dimension, every.size, mark, False, reason, seconds)
+        )
+
+
+def _best_dimension(
+    done: Sequence[tuple[Job, Stored]], column: str, better: str | None
+) -> tuple[list[NDArray[np.float64]], float | None]:
+    """Where jobs return a value per dimension, take the one with the best mean over all jobs."""
+    matrices = [stored.values[column] for _, stored in done]
+    if max(matrix.shape[1] for matrix in matrices) == 1:
+        chosen = [stored.details.get("dimension") for _, stored in done]
+        known = [float(value) for value in chosen if value is not None]
+        return [matrix[:, 0] for matrix in matrices], float(np.mean(known)) if known else None
+    width = min(matrix.shape[1] for matrix in matrices)
+    means = np.concatenate([matrix[:, :width] for matrix in matrices]).mean(axis=0)
+    best = int(means.argmin() if better == "lower" else means.argmax())
+    return [matrix[:, best] for matrix in matrices], float(best + 1)
+
+
+def _choose_readings(cells: pd.DataFrame) -> pd.DataFrame:
+    """Let one line stand for each published cell: of several readings, the nearest one."""
+    comparable = cells["published"].notna() & (cells["protocol"] != "honest")
+    gap = (cells["measured"].astype(float) - cells["published"].astype(float)).abs()
+    order = gap[comparable].fillna(np.inf).sort_values(kind="stable").index
+    firsts = cells.loc[order].drop_duplicates(["study", "table", "row", "column"]).index
+    return cells.assign(counts=cells.index.isin(firsts))
+
+
+def columns_of(table: Table) -> list[str]:
+    """Return the columns in order: the published ones first, then ours."""
+    published = [column for _, column in table.published]
+    ours = [column for method in table.methods for column in method.columns]
+    return list(dict.fromkeys([*published, *ours]))
+
+
+def _reason(table: Table, row: str, column: str) -> str:
+    for key in ((row, column), (row, "*"), ("*", column), ("*", "*")):
+        if key in table.reasons:
+            return table.reasons[key]
+    return ""
+
+
+def _describe(
+    plan: Plan, source: str, gathered: _Gathered, cells: pd.DataFrame, output: Path
+) -> dict[str, Any]:
+    """Return what the page needs to know of a study, and write the figures."""
+    study = plan.studies[source]
+    tables = [
+        {
+            "key": table.key,
+            "title": table.title,
+            "unit": table.unit,
+            "better": table.better,
+            "note": table.note,
+            "columns": columns_of(table),
+            "rows": [
+                {
+                    "label": row.label,
+                    "dataset": row.dataset,
+                    "missing": row.missing,
+                    "skipped": plan.skipped.get((study.name, table.key, row.label), ""),
+                }
+                for row in table.rows
+            ],
+        }
+        for table in study.tables
+    ]
+    return {
+        "name": study.name,
+        "title": study.title,
+        "reference": study.reference,
+        "protocol": dict(study.protocol),
+        "missing": dict(study.missing),
+        "tables": tables,
+        "figures": list(_figures(plan, source, gathered, cells, output)),
+    }
+
+
+def _figures(
+    plan: Plan, source: str, gathered: _Gathered, cells: pd.DataFrame, output: Path
+) -> Iterator[dict[str, Any]]:
+    study = plan.studies[source]
+    jobs = {job.part: job for job in plan.jobs if (job.source, job.kind) == (source, "figure")}
+    for number, figure in enumerate(study.figures):
+        panels: Sequence[Mapping[str, Any]] = []
+        why = plan.skipped.get((study.name, figure.key, ""), "")
+        if figure.draw is not None:
+            part = cells[(cells["study"] == study.name) & (cells["table"] == figure.table)]
+            part = part[part["measured"].notna()]
+            panels = [panel.as_json() for panel in figure.draw(part)] if len(part) else []
+            why = "" if panels else "its table was not measured"
+        elif number in jobs:
+            stored = gathered.stored[jobs[number].file]
+            panels = [] if stored is None else stored.panels
+            why = "" if panels else gathered.failures.get(jobs[number].file, "not run")
+        file = None
+        if panels:
+            file = f"figures/{study.name}-{number + 1}.json"
+            (output / "figures").mkdir(exist_ok=True)
+            text = json.dumps({"panels": panels}, ensure_ascii=False)
+            write_atomically(output / file, text)
+        yield {
+            "key": figure.key,
+            "title": figure.title,
+            "caption": figure.caption,
+            "file": file,
+            "skipped": why,
+        }

@@ -1,0 +1,85 @@
+"""Train on one part of a data set, predict the other: splits, scaling, per cent correct."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from mercer.studies._model import Outcome
+from mercer.studies._task import Task
+
+__all__ = ["Holdout", "compact", "holdout", "judge"]
+
+_Array = NDArray[Any]
+_CHOSEN = ("bandwidth_", "rule_", "gamma_", "alpha_")  # what our estimators choose in fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holdout:
+    """A training part and a test part; `rows` says which rows of the data set the second is."""
+
+    X_train: _Array
+    y_train: _Array
+    X_test: _Array
+    y_test: _Array
+    rows: _Array
+
+
+def holdout(task: Task, *, scale: bool) -> Holdout:
+    """Return the parts that a job trains and tests on.
+
+    The partition of the job's number, where the data set comes with partitions; random halves
+    from the job's seed elsewhere.
+
+    Parameters
+    ----------
+    task : Task
+    scale : bool
+        Whether columns are brought to mean 0 and variance 1: those of all rows under the protocol
+        "paper", those of the training rows under any other.
+    """
+    data = task.load()
+    if data.train_idx is not None and data.test_idx is not None:
+        train, test = data.train_idx[task.replication], data.test_idx[task.replication]
+    else:
+        order = task.rng().permutation(data.y.size)
+        train, test = np.split(order, [data.y.size // 2])
+    X: _Array = data.X
+    if scale:
+        X = StandardScaler().fit(X if task.protocol == "paper" else X[train]).transform(X)
+    return Holdout(
+        X_train=X[train], y_train=data.y[train], X_test=X[test], y_test=data.y[test], rows=test
+    )
+
+
+def judge(model: Any, part: Holdout) -> Outcome:
+    """Fit on the training part; return the per cent of the test part that is predicted right.
+
+    The details are what the model chose: the best of a grid, or a bandwidth, rule, γ or ridge.
+    """
+    predicted = model.fit(part.X_train, part.y_train).predict(part.X_test)
+    return Outcome(
+        values=100 * float(np.mean(predicted == part.y_test)),
+        predictions={
+            "rows": compact(part.rows),
+            "truth": compact(part.y_test),
+            "predicted": compact(predicted),
+        },
+        details=_choices(model),
+    )
+
+
+def compact(numbers: _Array) -> _Array:
+    """Return integers from 0 in the smallest type that holds them."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max())))
+
+
+def _choices(model: Any) -> dict[str, float | str]:
+    names = [name for name in _CHOSEN if hasattr(model, name)]
+    chosen = {name.rstrip("_"): getattr(model, name) for name in names}
+    chosen |= getattr(model, "best_params_", {})
+    return {
+        name: value if isinstance(value, str) else float(value) for name, value in chosen.items()
+    }

@@ -1,0 +1,46 @@
+"""How a measured number stands to the published one."""
+
+from mercer.studies._model import Published
+
+__all__ = ["mark_of"]
+
+
+def mark_of(
+    published: Published | None,
+    measured: float,
+    spread: float | None,
+    better: str | None,
+    *,
+    protocol: str,
+) -> str:
+    """Return how a measured number stands to the published one.
+
+    Reached is what differs by no more than the published spread, or the measured one where the
+    paper prints none, and half of the last printed digit.
+
+    Examples
+    --------
+    >>> from mercer.studies import Published
+    >>> from mercer.studies._marks import mark_of
+    >>> mark_of(Published(89.4, 0.5), 89.0, 0.6, "higher", protocol="paper")
+    'reached'
+    >>> mark_of(Published(89.4, 0.5), 88.0, 0.6, "higher", protocol="paper")
+    'short'
+    """
+    if protocol == "honest":
+        return "honest"
+    if published is None:
+        return "ours"
+    own = published.spread if published.spread is not None else (spread or 0.0)
+    gap = measured - published.value
+    if abs(gap) <= own + _half_digit(published.value) + 1e-9:
+        return "reached"
+    if better is None:
+        return "differs"
+    return "better" if (gap > 0) == (better == "higher") else "short"
+
+
+def _half_digit(value: float) -> float:
+    """Return half of the last digit of a number as it is printed."""
+    _, _, decimals = f"{value}".partition(".")
+    return 0.5 * 10.0 ** -len(decimals)

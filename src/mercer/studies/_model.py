@@ -1,0 +1,212 @@
+"""What a study is: tables, methods and published numbers as data, nothing that runs by itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import ArrayLike, NDArray
+
+from mercer.studies._panels import Panel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.studies._task import Task
+
+__all__ = ["Figure", "Method", "Outcome", "Protocol", "Published", "Row", "Study", "Table"]
+
+Protocol = Literal["paper", "honest", "either"]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number that a paper prints.
+
+    Parameters
+    ----------
+    value : float
+        In the unit of its table.
+    spread : float or None
+        What stands behind ±.
+    dimension : int or None
+        The number of dimensions that the paper names beside it.
+    """
+
+    value: float
+    spread: float | None = None
+    dimension: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one job found.
+
+    Parameters
+    ----------
+    values : array-like or mapping from column to array-like
+        One number, one for every replicate in the job, or a matrix of replicates and dimensions
+        of which the best dimension is taken later; a mapping where the method fills several
+        columns of its table.
+    predictions : mapping from name to array, default={}
+        Predicted classes (and ``"rows"``, ``"truth"`` where they help), to be kept.
+    details : mapping from name to number or text, default={}
+        What was chosen on the way: a width, a ridge, a count of nodes.
+    """
+
+    values: ArrayLike | Mapping[str, ArrayLike]
+    predictions: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of a table: as a rule a data set.
+
+    Parameters
+    ----------
+    label : str
+        As the paper prints it; unique in its table.
+    dataset : str or None, default=None
+        Its name in :mod:`mercer.datasets`; None for data that a job draws itself.
+    replications : int, default=1
+        How many jobs of a full run fill a cell: partitions, splits, folds, draws.
+    quick : int, default=1
+        The same for a quick run.
+    options : mapping, default={}
+        Whatever jobs of this row need to know: JSON values only.
+    missing : str, default=""
+        Why this row cannot be measured by anybody; its published numbers are shown with it.
+    """
+
+    label: str
+    dataset: str | None = None
+    replications: int = 1
+    quick: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    missing: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """What fills a column of a table: one way to read what the paper did.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns that it fills, by the names of the published ones where it stands for those;
+        as a rule one.
+    run : callable
+        ``run(task) -> Outcome``: a function at the top level of its file.
+    reading : str, default=""
+        Which reading of the paper this is, where a column has several.
+    protocols : tuple of {"paper", "honest", "either"}
+        "paper": as printed, with its optimism; "honest": everything chosen on training rows
+        alone; "either": nothing is chosen, so that the two are the same.
+    options, quick : mapping, default={}
+        What the function needs to know; `quick` replaces some of it in a quick run.
+    rows : tuple of str or None, default=None
+        The labels of the rows where it runs; None means all.
+    replications, quick_replications : int or None, default=None
+        At most so many jobs per row, where the row's own number is too many.
+    """
+
+    columns: tuple[str, ...]
+    run: Callable[["Task"], Outcome]
+    reading: str = ""
+    protocols: tuple[Protocol, ...] = ("either",)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[str, ...] | None = None
+    replications: int | None = None
+    quick_replications: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A published table: rows, the methods that fill its columns, and the numbers printed.
+
+    Parameters
+    ----------
+    key : str
+        Its number in the paper: "VI", "I–III"; or a word for one of our own.
+    title : str
+        One line on what it shows.
+    unit : str
+        "% correct", "% error", "rows", "".
+    better : {"higher", "lower"} or None
+        Which way is better; None where neither is.
+    rows : tuple of Row
+    methods : tuple of Method
+    published : mapping from (row label, column) to Published
+        As made by :func:`read_published`.
+    reasons : mapping from (row label or "*", column or "*") to str, default={}
+        Why a published number is not reached, where that is known; shown only where it is not.
+    note : str, default=""
+        What a reader must know: the protocol in words, misprints.
+    """
+
+    key: str
+    title: str
+    unit: str
+    better: Literal["higher", "lower"] | None
+    rows: tuple[Row, ...]
+    methods: tuple[Method, ...]
+    published: Mapping[tuple[str, str], Published] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a paper, redrawn: either by a job of its own or from a table's results.
+
+    Parameters
+    ----------
+    key, title, caption : str
+    run : callable or None
+        ``run(task) -> list of Panel``: fits what it needs and returns what is to be drawn.
+    dataset : str or None, default=None
+        The data set that `run` loads.
+    table : str, default=""
+        Instead of `run`: the key of the table whose results are drawn.
+    draw : callable or None
+        ``draw(cells) -> list of Panel`` for the rows of that table in ``cells.csv``.
+    options : mapping, default={}
+        What `run` needs to know.
+    """
+
+    key: str
+    title: str
+    caption: str = ""
+    run: Callable[["Task"], Sequence[Panel]] | None = None
+    dataset: str | None = None
+    table: str = ""
+    draw: Callable[["pd.DataFrame"], Sequence[Panel]] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A paper's experiments.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    title, reference : str
+        The title of the paper, and how to cite it.
+    tables : tuple of Table
+    figures : tuple of Figure, default=()
+    missing : mapping from what to why, default={}
+        What of the paper cannot be had at all.
+    protocol : mapping from "paper" and "honest" to str, default={}
+        The two protocols in words.
+    """
+
+    name: str
+    title: str
+    reference: str
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    protocol: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,116 @@
+"""The nearest neighbour in the first 1, 2, … dimensions of a projection, and honest choices."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+__all__ = [
+    "Fitter",
+    "error_surface",
+    "label_surface",
+    "nearest_neighbour_errors",
+    "nearest_neighbour_labels",
+    "nested_surface",
+]
+
+_Array = NDArray[Any]
+
+# Distances that are kept at once, so that they stay in the processor's cache.
+_BLOCK = 2**15
+
+# Fits every variant of a method (every weight of a penalty, say) at once.
+Fitter = Callable[[_Array, _Array], Sequence[Any]]
+
+
+def nearest_neighbour_labels(
+    A: _Array, ya: _Array, B: _Array, width: int, *, neighbors: int = 1
+) -> _Array:
+    """Return the classes (dimensions, rows) that the nearest rows of A give to the rows of B.
+
+    One row for the first 1, 2, …, `width` columns; where there are fewer, more of them change
+    nothing, and where there is none, the most frequent class is named.  Of several `neighbors`
+    the majority counts, the first class of those that tie.
+    """
+    classes, codes = np.unique(ya, return_inverse=True)
+    found = min(width, A.shape[1])
+    columns = np.ascontiguousarray(A[:, :found].T)
+    named = np.full((width, len(B)), np.bincount(codes).argmax(), dtype=np.intp)
+    block = max(1, _BLOCK // len(A))
+    for start in range(0, len(B), block):
+        rows = B[start : start + block]
+        squared = np.zeros((len(rows), len(A)))
+        step = np.empty_like(squared)
+        for k, column in enumerate(columns):
+            np.subtract(rows[:, k : k + 1], column, out=step)
+            squared += np.square(step, out=step)
+            named[k, start : start + block] = (
+                codes[squared.argmin(axis=1)]
+                if neighbors == 1
+                else _vote(squared, codes, neighbors)
+            )
+    if found:
+        named[found:] = named[found - 1]
+    labels: _Array = classes[named]
+    return labels
+
+
+def _vote(squared: _Array, codes: _Array, neighbors: int) -> _Array:
+    nearest = codes[np.argpartition(squared, neighbors - 1, axis=1)[:, :neighbors]]
+    votes = [np.count_nonzero(nearest == code, axis=1) for code in range(codes.max() + 1)]
+    winner: _Array = np.argmax(votes, axis=0)
+    return winner
+
+
+def nearest_neighbour_errors(
+    A: _Array, ya: _Array, B: _Array, yb: _Array, width: int, *, neighbors: int = 1
+) -> NDArray[np.float64]:
+    """Return the per cent of rows of B that the nearest rows of A misname, by dimensions."""
+    return _per_cent(nearest_neighbour_labels(A, ya, B, width, neighbors=neighbors) != yb)
+
+
+def label_surface(
+    fit: Fitter, Xa: _Array, ya: _Array, Xb: _Array, width: int, *, neighbors: int = 1
+) -> _Array:
+    """Return classes (variants, dimensions, rows) of the second part by models of the first."""
+    return np.stack(
+        [
+            nearest_neighbour_labels(
+                model.transform(Xa), ya, model.transform(Xb), width, neighbors=neighbors
+            )
+            for model in fit(Xa, ya)
+        ]
+    )
+
+
+def error_surface(
+    fit: Fitter,
+    Xa: _Array,
+    ya: _Array,
+    Xb: _Array,
+    yb: _Array,
+    width: int,
+    *,
+    neighbors: int = 1,
+) -> NDArray[np.float64]:
+    """Return errors (variants, dimensions) on the second part of models fitted on the first."""
+    return _per_cent(label_surface(fit, Xa, ya, Xb, width, neighbors=neighbors) != yb)
+
+
+def nested_surface(
+    fit: Fitter, X: _Array, y: _Array, width: int, *, folds: int, seed: int, neighbors: int = 1
+) -> NDArray[np.float64]:
+    """Return the mean of the surface over folds of the training part alone."""
+    splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)
+    surfaces = [
+        error_surface(fit, X[a], y[a], X[b], y[b], width, neighbors=neighbors) for a, b in splits
+    ]
+    mean: NDArray[np.float64] = np.mean(surfaces, axis=0)
+    return mean
+
+
+def _per_cent(wrong: NDArray[np.bool_]) -> NDArray[np.float64]:
+    per_cent: NDArray[np.float64] = 100 * np.count_nonzero(wrong, axis=-1) / wrong.shape[-1]
+    return per_cent

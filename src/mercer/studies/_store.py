@@ -1,0 +1,105 @@
+"""Outcomes on disk: one file for each job, there in full or not at all."""
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.studies._model import Outcome
+from mercer.studies._panels import Panel
+
+__all__ = ["Stored", "read_outcome", "sweep", "write_atomically", "write_outcome"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What is kept of a job: values by column as a matrix of replicates and dimensions."""
+
+    seconds: float
+    values: Mapping[str, NDArray[np.float64]]
+    details: Mapping[str, Any]
+    panels: Sequence[Mapping[str, Any]]
+
+
+def write_outcome(
+    path: Path, outcome: Outcome | Sequence[Panel], columns: tuple[str, ...], seconds: float
+) -> None:
+    """Write the outcome of a job."""
+    arrays: dict[str, NDArray[Any]] = {}
+    note: dict[str, Any] = {"seconds": seconds}
+    if isinstance(outcome, Outcome):
+        values = outcome.values if isinstance(outcome.values, Mapping) else None
+        by_column = {columns[0]: outcome.values} if values is None else values
+        if set(by_column) != set(columns):
+            raise ValueError(f"a job of {columns} returned values for {tuple(by_column)}")
+        note["columns"] = list(columns)
+        note["details"] = dict(outcome.details)
+        for number, column in enumerate(columns):
+            arrays[f"values_{number}"] = _matrix(by_column[column], column)
+        arrays |= {f"predictions_{key}": np.asarray(a) for key, a in outcome.predictions.items()}
+    else:
+        note["panels"] = [panel.as_json() for panel in outcome]
+    text = json.dumps(note, ensure_ascii=False).encode()
+    arrays["note"] = np.frombuffer(text, dtype=np.uint8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with open(partial, "wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_outcome(path: Path) -> Stored | None:
+    """Read an outcome; None where there is none, or only a damaged one."""
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            note = json.loads(file["note"].tobytes())
+            columns = note.get("columns", [])
+            values = {column: file[f"values_{k}"] for k, column in enumerate(columns)}
+    except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError):
+        return None
+    return Stored(
+        seconds=note["seconds"],
+        values=values,
+        details=note.get("details", {}),
+        panels=note.get("panels", []),
+    )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that nobody ever sees a part of it."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the unfinished files of processes that are gone."""
+    if os.name != "posix":  # elsewhere, signal 0 is no question
+        return
+    for partial in folder.rglob("*.partial"):
+        try:
+            os.kill(int(partial.name.split(".")[-2]), 0)
+        except ProcessLookupError:
+            partial.unlink(missing_ok=True)
+        except (OSError, ValueError):  # somebody else's process, or no file of ours
+            continue
+
+
+def _matrix(values: Any, column: str) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim > 2 or array.size == 0:
+        raise ValueError(f"column {column!r} got values of shape {array.shape}")
+    return array if array.ndim == 2 else array.reshape(-1, 1)

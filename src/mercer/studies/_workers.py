@@ -1,0 +1,84 @@
+"""Jobs in processes: one thread each, so that no result depends on how many there are."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from mercer.studies._catalogue import load_study
+from mercer.studies._jobs import Job, resolve
+from mercer.studies._store import write_outcome
+
+__all__ = ["Finished", "run_jobs"]
+
+# The number of the job, the seconds that it took, and what went wrong, if anything.
+Finished = tuple[int, float, str]
+
+
+def run_jobs(
+    jobs: Sequence[Job], output: Path, *, folder: str | None, workers: int
+) -> Iterator[Finished]:
+    """Run jobs, each kept on disk before it is reported here, in the order in which they end."""
+    if workers == 1:
+        with threadpool_limits(1):
+            for number, job in enumerate(jobs):
+                yield _run(number, job, output, folder)
+        return
+    others = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), initializer=_start_worker
+    )
+    try:
+        futures = [
+            executor.submit(_run, number, job, output, folder) for number, job in enumerate(jobs)
+        ]
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool as error:
+        raise MemoryError(
+            "a worker process died, for want of memory as a rule; run the same command again with "
+            "fewer --jobs: what is finished is kept"
+        ) from error
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+
+
+def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
+    start = time.perf_counter()
+    try:
+        function, task = resolve(job, folder)
+        outcome = function(task)
+        seconds = time.perf_counter() - start
+        columns: tuple[str, ...] = ()
+        if job.kind == "table":
+            columns = load_study(job.source).tables[job.part].methods[job.method].columns
+        write_outcome(output / job.file, outcome, columns, seconds)
+    except OSError:
+        raise  # a full disk or a data set gone: no later job would fare better
+    except Exception as error:
+        return number, time.perf_counter() - start, f"{type(error).__name__}: {error}"
+    return number, seconds, ""
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    threadpool_limits(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

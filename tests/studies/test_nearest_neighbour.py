@@ -1,0 +1,88 @@
+"""Nearest neighbours by dimension against scikit-learn's, one dimension at a time."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from mercer.studies import _nearest_neighbour
+from mercer.studies._nearest_neighbour import (
+    error_surface,
+    label_surface,
+    nearest_neighbour_errors,
+    nearest_neighbour_labels,
+    nested_surface,
+)
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.default_rng(0)
+    y = rng.choice([3, 5, 9], 90, p=[0.5, 0.3, 0.2])
+    X = rng.normal(size=(90, 4)) + y[:, None] / 3
+    return X[:60], y[:60], X[60:], y[60:]
+
+
+@pytest.mark.parametrize("neighbors", [1, 4, 15])
+def test_labels_are_those_of_scikit_learn_in_every_dimension(parts, neighbors):
+    A, ya, B, _ = parts
+    labels = nearest_neighbour_labels(A, ya, B, 4, neighbors=neighbors)
+    for k in range(4):
+        model = KNeighborsClassifier(neighbors).fit(A[:, : k + 1], ya)
+        np.testing.assert_array_equal(labels[k], model.predict(B[:, : k + 1]))
+
+
+def test_blocks_change_nothing(parts, monkeypatch):
+    A, ya, B, _ = parts
+    whole = nearest_neighbour_labels(A, ya, B, 4)
+    monkeypatch.setattr(_nearest_neighbour, "_BLOCK", 7 * len(A))
+    np.testing.assert_array_equal(nearest_neighbour_labels(A, ya, B, 4), whole)
+
+
+def test_dimensions_that_are_not_there_change_nothing(parts):
+    A, ya, B, yb = parts
+    errors = nearest_neighbour_errors(A[:, :2], ya, B[:, :2], yb, 5)
+    assert errors.shape == (5,)
+    assert errors[0] != errors[1]
+    assert (errors[1:] == errors[1]).all()
+
+
+def test_without_any_dimension_the_most_frequent_class_is_named(parts):
+    A, ya, B, yb = parts
+    labels = nearest_neighbour_labels(A[:, :0], ya, B[:, :0], 2)
+    assert labels.shape == (2, len(B))
+    assert (labels == 3).all()
+    errors = nearest_neighbour_errors(A[:, :0], ya, B[:, :0], yb, 2)
+    np.testing.assert_allclose(errors, 100 * np.mean(yb != 3))
+
+
+def test_surfaces_have_a_row_for_every_variant(parts):
+    A, ya, B, yb = parts
+
+    def fit(X, y):
+        return [PCA().fit(X), PCA(whiten=True).fit(X)]
+
+    labels = label_surface(fit, A, ya, B, 4)
+    errors = error_surface(fit, A, ya, B, yb, 4)
+    assert labels.shape == (2, 4, len(B))
+    np.testing.assert_allclose(errors, 100 * (labels != yb).mean(axis=2))
+    white = PCA(whiten=True).fit(A)
+    for k in range(4):
+        model = KNeighborsClassifier(1).fit(white.transform(A)[:, : k + 1], ya)
+        right = model.score(white.transform(B)[:, : k + 1], yb)
+        assert errors[1, k] == pytest.approx(100 * (1 - right))
+
+
+def test_nested_surface_is_the_mean_over_folds_of_the_training_part(parts):
+    A, ya, _, _ = parts
+
+    def fit(X, y):
+        return [PCA().fit(X)]
+
+    surface = nested_surface(fit, A, ya, 3, folds=3, seed=7, neighbors=5)
+    expected = [
+        error_surface(fit, A[a], ya[a], A[b], ya[b], 3, neighbors=5)
+        for a, b in StratifiedKFold(3, shuffle=True, random_state=7).split(A, ya)
+    ]
+    np.testing.assert_allclose(surface, np.mean(expected, axis=0))

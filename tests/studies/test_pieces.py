@@ -1,0 +1,193 @@
+"""The parts of the runner by themselves: published text, marks, code digests, time left, panels."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.studies import (
+    Job,
+    Line,
+    Outcome,
+    Panel,
+    Published,
+    Raster,
+    list_studies,
+    load_study,
+    plan_jobs,
+    read_published,
+)
+from mercer.studies._code import code_digest
+from mercer.studies._marks import mark_of
+from mercer.studies._progress import Clock
+from mercer.studies._store import read_outcome, write_outcome
+
+numbers = st.decimals(0, 100, places=2).map(float)
+
+
+@given(numbers, st.none() | numbers, st.none() | st.integers(1, 99))
+def test_published_numbers_survive_their_text(value, spread, dimension):
+    cell = f"{value}" + (f" ± {spread}" if spread is not None else "")
+    cell += f" ({dimension})" if dimension is not None else ""
+    cells = read_published(f" | a | b\nRow one | – | {cell}\n")
+    assert cells == {("Row one", "b"): Published(value, spread, dimension)}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("| a\nx | 1 | 2", "'x' has 2 cells for 1"), ("| a\nx | one", "'one' of row 'x'")],
+)
+def test_published_text_with_a_slip_is_refused(text, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        read_published(text)
+
+
+def mark(published, measured, spread=None, better="higher", protocol="paper"):
+    return mark_of(published, measured, spread, better, protocol=protocol)
+
+
+def test_marks_at_their_borders():
+    printed = Published(90.0, 0.5)
+    assert mark(printed, 89.46) == "reached"  # half of the last printed digit is nobody's fault
+    assert mark(printed, 89.44) == "short"
+    assert mark(printed, 90.56) == "better"
+    assert mark(printed, 90.56, better="lower") == "short"
+    assert mark(printed, 89.44, better="lower") == "better"
+    assert mark(printed, 89.44, better=None) == "differs"
+    assert mark(printed, 80.0, spread=20.0) == "short"  # the printed spread goes first
+    assert mark(Published(90.0), 88.0, spread=2.0) == "reached"
+    assert mark(Published(90.0), 88.0, spread=1.9) == "short"
+    assert mark(Published(90.0), 90.04) == "reached"
+    assert mark(Published(90.0), 90.06) == "better"
+    assert mark(None, 1.0) == "ours"
+    assert mark(printed, 90.0, protocol="honest") == "honest"
+
+
+CODE = '''
+LEVEL = {level}
+OTHER = {other}
+
+
+def helper(x):
+    """{words}"""
+    return x + LEVEL
+
+
+def run(x):
+    {comment}
+    return helper(x)
+
+
+def elsewhere():
+    return OTHER
+'''
+
+
+def digest_of(tmp_path, name, **parts):
+    import importlib.util
+
+    values = {"level": 1, "other": 1, "words": "Help.", "comment": "# nothing", **parts}
+    path = tmp_path / f"{name}.py"
+    path.write_text(CODE.format(**values), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(f"code_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return code_digest(module.run)
+
+
+def test_code_digest_follows_what_the_function_reaches(tmp_path):
+    first = digest_of(tmp_path, "a")
+    assert digest_of(tmp_path, "b") == first
+    assert digest_of(tmp_path, "c", comment="# a remark") == first
+    assert digest_of(tmp_path, "d", words="Do help.") == first
+    assert digest_of(tmp_path, "e", other=2) == first
+    assert digest_of(tmp_path, "f", level=2) != first
+    assert digest_of(tmp_path, "g", comment="x = 2 * x") != first
+
+
+def job(row, replication=0):
+    return Job(
+        source="s", kind="table", part=0, row=row, method=0, protocol="paper",
+        replication=replication, seed=0, options={}, file="",
+    )  # fmt: skip
+
+
+def test_time_left_knows_that_jobs_differ():
+    jobs = [job(row, k) for k in range(10) for row in (0, 1)]
+    clock = Clock(jobs, workers=2)
+    assert clock.seconds_left() is None
+    clock.finish(jobs[0], 1.0)
+    assert clock.seconds_left() == pytest.approx((9 * 1 + 10 * 1) / 2)  # the other is unknown yet
+    clock.finish(jobs[1], 100.0)
+    assert clock.seconds_left() == pytest.approx((9 * 1 + 9 * 100) / 2)
+
+
+def test_panels_become_json_and_numbers_keep_six_digits():
+    panel = Panel(
+        title="t",
+        layers=[
+            Line(x=np.array([0.123456789, np.nan]), y=[1, 2]),
+            Raster(z=np.arange(4.0).reshape(2, 2), extent=(0, 1, 0, 1)),
+        ],
+    )
+    plain = json.loads(json.dumps(panel.as_json(), allow_nan=False))
+    line, raster = plain["layers"]
+    assert line["x"] == [0.123457, None]
+    assert line["y"] == [1, 2]
+    assert (line["kind"], raster["kind"]) == ("line", "raster")
+    assert raster["z"] == [[0.0, 1.0], [2.0, 3.0]]
+
+
+def test_outcomes_come_back(tmp_path):
+    outcome = Outcome(
+        values={"a": 1.5, "b": [[1, 2], [3, 4]]},
+        predictions={"predicted": np.array([1, 2], dtype=np.uint8)},
+        details={"width": 0.5, "rule": "σ"},
+    )
+    write_outcome(tmp_path / "x" / "o.npz", outcome, ("a", "b"), 2.0)
+    stored = read_outcome(tmp_path / "x" / "o.npz")
+    assert stored.values["a"].tolist() == [[1.5]]
+    assert stored.values["b"].tolist() == [[1, 2], [3, 4]]
+    assert stored.details == {"width": 0.5, "rule": "σ"}
+    assert stored.seconds == 2.0
+    assert read_outcome(tmp_path / "none.npz") is None
+
+
+def test_a_job_that_forgets_a_column_is_told_so(tmp_path):
+    with pytest.raises(ValueError, match=r"\('a', 'b'\)"):
+        write_outcome(tmp_path / "o.npz", Outcome(values={"a": 1}), ("a", "b"), 0.0)
+
+
+def test_unknown_studies_and_files_get_a_sentence(tmp_path):
+    with pytest.raises(LookupError, match=r"'nothing'.*laplacian"):
+        load_study("nothing")
+    with pytest.raises(FileNotFoundError, match=r"gone\.py"):
+        load_study(str(tmp_path / "gone.py"))
+    (tmp_path / "empty.py").write_text("X = 1\n")
+    with pytest.raises(ValueError, match=r"empty\.py defines no STUDY"):
+        load_study(str(tmp_path / "empty.py"))
+
+
+@pytest.mark.parametrize("name", list_studies())
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_study_can_be_planned(name, quick):
+    plan = plan_jobs((name,), quick=quick)
+    files = [job.file for job in plan.jobs]
+    assert len(set(files)) == len(files)
+    study = plan.studies[name]
+    for table in study.tables:
+        labels = [row.label for row in table.rows]
+        assert len(set(labels)) == len(labels)
+        assert {row for row, _ in table.published} <= set(labels)
+        columns = {column for method in table.methods for column in method.columns}
+        rest = {row for row, column in table.published if column not in columns}
+        assert not rest, f"no method fills a published column of Table {table.key}: {rest}"
+        known = set(labels) | {"*"}
+        assert {row for row, _ in table.reasons} <= known
+        for method in table.methods:
+            assert method.rows is None or set(method.rows) & set(labels)

@@ -1,0 +1,287 @@
+"""Studies become results: the same ones in any order, by any number of workers, after any stop."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mercer.studies import run_studies
+from mercer.studies._store import read_outcome
+
+RUN = """
+import sys
+from mercer.studies import run_studies
+if __name__ == "__main__":
+    run_studies([sys.argv[1]], sys.argv[2], n_jobs=int(sys.argv[3]))
+"""
+
+
+def content(folder):
+    """All that a run found: everything but times."""
+    files = sorted((Path(folder) / "jobs").rglob("*.npz"))
+    arrays = {}
+    for file in files:
+        with np.load(file, allow_pickle=False) as stored:
+            arrays[file.name] = {k: stored[k].tolist() for k in stored.files if k != "note"}
+    cells = pd.read_csv(Path(folder) / "cells.csv").drop(columns="seconds")
+    texts = {
+        str(file.relative_to(folder)): file.read_text()
+        for file in [Path(folder) / "scores.csv", *Path(folder).glob("figures/*.json")]
+    }
+    return arrays, cells.to_csv(), texts
+
+
+@pytest.fixture
+def results(toy, tmp_path):
+    return run_studies([toy()], tmp_path / "results", n_jobs=1)
+
+
+def cell(results, row, column, reading="", protocol=None):
+    found = results.cells.query("row == @row and column == @column and reading == @reading")
+    if protocol is not None:
+        found = found.query("protocol == @protocol")
+    (line,) = found.itertuples()
+    return line
+
+
+def test_scores_are_those_of_the_function(results):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from mercer.datasets import load_dataset
+
+    data = load_dataset("wine")
+    scores = results.scores.query("row == 'Wine' and column == '1-NN'")
+    for line in scores.itertuples():
+        order = np.random.default_rng(line.seed).permutation(178)
+        train, test = order[::2], order[1::2]
+        model = KNeighborsClassifier(1).fit(data.X[train], data.y[train])
+        assert line.value == 100 * model.score(data.X[test], data.y[test])
+    line = cell(results, "Wine", "1-NN")
+    assert line.measured == pytest.approx(scores["value"].mean())
+    assert line.spread == pytest.approx(scores["value"].std())
+    assert line.n == 4
+
+
+def test_all_methods_of_a_data_set_see_the_same_splits(results):
+    seeds = results.scores.groupby(["row", "replication"])["seed"].nunique()
+    assert (seeds == 1).all()
+    assert results.scores.groupby("row")["seed"].nunique()["Iris"] == 4
+
+
+def test_marks(results):
+    assert cell(results, "Iris", "1-NN").mark == "reached"
+    wine = cell(results, "Wine", "1-NN")
+    assert (wine.mark, wine.reason) == ("short", "wine wants scaling")
+    assert cell(results, "Iris", "5-NN").mark == "better"
+    assert cell(results, "Iris", "5-NN", "seven", "honest").mark == "honest"
+    assert cell(results, "Wine", "5-NN").mark == "ours"
+    assert cell(results, "Absent", "1-NN").mark == "no data"
+    assert "usps" in cell(results, "Absent", "1-NN").reason
+    lost = cell(results, "Lost", "1-NN")
+    assert (lost.mark, lost.reason) == ("cannot be had", "nobody has it")
+    never = cell(results, "Iris", "never")
+    assert (never.mark, never.reason) == ("not run", "nobody knows how")
+
+
+def test_every_published_cell_counts_once_and_the_nearest_reading_for_it(results):
+    counted = results.cells[results.cells["counts"]]
+    assert sorted(zip(counted["row"], counted["column"], strict=True)) == [
+        ("Absent", "1-NN"), ("Absent", "5-NN"), ("Iris", "1-NN"), ("Iris", "5-NN"),
+        ("Iris", "best"), ("Iris", "never"), ("Lost", "1-NN"), ("Wine", "1-NN"),
+    ]  # fmt: skip
+    readings = results.cells.query("row == 'Iris' and column == '5-NN' and protocol == 'paper'")
+    nearest = readings.loc[(readings["measured"] - 50.0).abs().idxmin()]
+    assert nearest["counts"]
+    assert readings["counts"].sum() == 1
+
+
+def test_the_best_dimension_has_the_best_mean(results):
+    line = cell(results, "Iris", "best")
+    curves = np.concatenate([
+        stored.values["best"]
+        for file in sorted((results.folder / "jobs").rglob("*best*.npz"))
+        if (stored := read_outcome(file))
+    ])  # fmt: skip
+    assert curves.shape == (4, 4)
+    assert line.measured == pytest.approx(curves.mean(axis=0).max())
+    assert line.dimension == 1 + curves.mean(axis=0).argmax()
+
+
+def test_a_job_may_fill_several_columns_with_several_replicates(results):
+    rows = cell(results, "Iris", "rows")
+    assert (rows.measured, rows.n) == (150.0, 4)
+    assert cell(results, "Iris", "seed").n == 2
+
+
+def test_predictions_and_details_are_kept(results):
+    files = [f for f in (results.folder / "jobs").rglob("*.npz") if "Wine-1_NN" in f.name]
+    assert len(files) == 4
+    with np.load(files[0], allow_pickle=False) as stored:
+        assert stored["predictions_predicted"].shape == (89,)
+    assert json.loads(results.scores["details"].iloc[0]) == {"k": 1}
+
+
+def test_figures_and_descriptions(results):
+    (study,) = json.loads((results.folder / "studies.json").read_text())
+    one, two, three = study["figures"]
+    assert json.loads((results.folder / one["file"]).read_text())["panels"][0]["title"] == "Iris"
+    assert json.loads((results.folder / two["file"]).read_text())["panels"][0]["title"] == "Rates"
+    assert three["file"] is None
+    assert "letter.npz" in three["skipped"]
+    assert study["tables"][0]["columns"] == ["1-NN", "5-NN", "best", "never", "rows", "seed"]
+    run = json.loads((results.folder / "run.json").read_text())
+    assert run["mode"] == "full"
+    assert run["jobs"]["done"] == run["jobs"]["of"]
+    assert {"numpy", "python", "scikit-learn", "mercer"} <= set(run["versions"])
+
+
+def test_protocols_can_be_had_alone(toy, tmp_path):
+    paper = run_studies([toy()], tmp_path / "p", quick=True, protocol="paper", n_jobs=1)
+    assert set(paper.cells["protocol"]) == {"paper", "either"}
+    honest = run_studies([toy()], tmp_path / "h", quick=True, protocol="honest", n_jobs=1)
+    measured = honest.cells[honest.cells["measured"].notna()]
+    assert set(measured["protocol"]) == {"honest", "either"}
+
+
+def test_a_full_run_uses_what_a_quick_one_found(toy, tmp_path):
+    path = toy()
+    run_studies([path], tmp_path / "r", quick=True, n_jobs=1)
+    before = {f: f.stat().st_mtime_ns for f in (tmp_path / "r" / "jobs").rglob("*.npz")}
+    run_studies([path], tmp_path / "r", n_jobs=1)
+    after = {f: f.stat().st_mtime_ns for f in (tmp_path / "r" / "jobs").rglob("*.npz")}
+    assert before.items() < after.items()
+
+
+def test_a_changed_study_is_run_again(toy, tmp_path):
+    first = run_studies([toy(name="a.py")], tmp_path / "r", quick=True, n_jobs=1)
+    other = toy(change=("STEP = 2", "STEP = 3"), name="b.py")
+    second = run_studies([other], tmp_path / "r", quick=True, n_jobs=1)
+    assert not first.scores["value"].equals(second.scores["value"])
+
+
+def test_a_new_remark_runs_nothing_again(toy, tmp_path):
+    run_studies([toy(name="a.py")], tmp_path / "r", quick=True, n_jobs=1)
+    steps = []
+    other = toy(change=("wine wants scaling", "it does"), name="b.py")
+    run_studies([other], tmp_path / "r", quick=True, n_jobs=1, on_progress=steps.append)
+    assert len(steps) == 1
+    assert steps[0].done == steps[0].total
+
+
+def test_a_damaged_file_is_run_again(toy, tmp_path):
+    path = toy()
+    run_studies([path], tmp_path / "r", quick=True, n_jobs=1)
+    before = content(tmp_path / "r")
+    files = sorted((tmp_path / "r" / "jobs").rglob("*.npz"))
+    files[0].write_bytes(files[0].read_bytes()[:100])
+    files[1].write_bytes(b"")
+    run_studies([path], tmp_path / "r", quick=True, n_jobs=1)
+    assert content(tmp_path / "r") == before
+
+
+def test_one_broken_method_does_not_stop_the_others(toy, tmp_path):
+    path = toy(change=("run=by_dimension", "run=broken"))
+    seen = []
+    results = run_studies([path], tmp_path / "r", quick=True, n_jobs=1, on_progress=seen.append)
+    assert set(results.failures["error"]) == {"RuntimeError: this method is broken"}
+    line = cell(results, "Iris", "best")
+    assert (line.mark, line.reason) == ("failed", "RuntimeError: this method is broken")
+    assert cell(results, "Iris", "1-NN").mark in ("reached", "short", "better")
+    assert sum(bool(step.error) for step in seen) == 2
+
+
+def test_progress_counts_every_job_and_ends_with_nothing_left(toy, tmp_path):
+    seen = []
+    run_studies([toy()], tmp_path / "r", quick=True, n_jobs=1, on_progress=seen.append)
+    assert [step.done for step in seen] == list(range(len(seen)))
+    assert seen[-1].done == seen[-1].total
+    assert seen[-1].seconds_left == 0
+
+
+def run_in_process(study, output, workers):
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, study, str(output), str(workers)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_killed_ten_times_it_ends_with_the_same_results(toy, tmp_path):
+    """SIGINT and SIGKILL in turn, one worker and two, at random moments after the first job."""
+    study = toy(replications=12, sleep=0.15)
+    run_studies([study], tmp_path / "whole", n_jobs=1)
+    rng = random.Random(0)  # noqa: S311
+    counts = []
+    jobs = tmp_path / "stopped" / "jobs"
+    for stop in range(10):
+        before = len(list(jobs.rglob("*.npz")))
+        process = run_in_process(study, tmp_path / "stopped", 1 + stop % 2)
+        deadline = time.monotonic() + 60
+        while len(list(jobs.rglob("*.npz"))) == before and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.2))
+        alive = process.poll() is None
+        os.kill(process.pid, (signal.SIGINT, signal.SIGKILL)[stop % 4 >= 2])
+        process.wait(timeout=30)
+        process.stdout.close()
+        counts.append(len(list(jobs.rglob("*.npz"))))
+        assert alive == (process.returncode != 0)
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0]
+    results = run_studies([study], tmp_path / "stopped", n_jobs=1)
+    assert results.run["jobs"]["done"] == results.run["jobs"]["of"]
+    assert content(tmp_path / "stopped") == content(tmp_path / "whole")
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
+def test_workers_end_with_their_parent(toy, tmp_path, how):
+    process = run_in_process(toy(replications=200, sleep=0.2), tmp_path / "r", 2)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("r/jobs/*/*.npz")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    members = session_of(process.pid)
+    assert len(members) > 2  # the parent and two workers at least
+    os.kill(process.pid, how)
+    process.wait(timeout=30)
+    while session_of(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.stdout.close()
+
+
+def session_of(leader):
+    """Processes of a session, by /proc."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[3] == str(leader) and fields[0] != "Z":
+                found.append(folder.name)
+    return found
+
+
+def test_two_workers_find_what_one_finds(toy, tmp_path):
+    study = toy()
+    one = run_in_process(study, tmp_path / "one", 1)
+    two = run_in_process(study, tmp_path / "two", 2)
+    for process in (one, two):
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+    assert content(tmp_path / "one") == content(tmp_path / "two")
