@@ -28,10 +28,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparison": set(),
     "datasets": set(),
     "tables": set(),
+    "models": {"spectral", "information", "tables"} | _ESTIMATORS,
     "plots": set(),
     "studies": _ALL_ABOVE,
     "report": {"comparison"},
-    "cli": _ALL_ABOVE | {"studies", "report"},
+    "cli": _ALL_ABOVE | {"models", "studies", "report"},
 }
 
 

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-
 from mercer.studies import run_studies
 
 DOCS = Path(__file__).parents[2] / "docs" / "reproduce.md"

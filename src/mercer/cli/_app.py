@@ -9,6 +9,7 @@ import typer
 from mercer import __version__
 from mercer.cli._datasets import datasets
 from mercer.cli._demo import demo
+from mercer.cli._reproduce import reproduce
 
 app = typer.Typer(
     help="Kernel classification from Parzen windows.",
@@ -17,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(demo)
+app.command()(reproduce)
 app.command()(datasets)
 
 

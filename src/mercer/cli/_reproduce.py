@@ -1,0 +1,166 @@
+"""``mercer reproduce``: the papers' tables, rerun; published beside measured."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.studies import Progress, Results
+
+_SIGNS = {"reached": "[green]✓[/]", "better": "[green]▲[/]", "short": "[red]▼[/]",
+          "differs": "[yellow]≠[/]", "failed": "[red]failed[/]"}  # fmt: skip
+_WORDS = {
+    "reached": "reached within their own spread",
+    "better": "better than published",
+    "short": "not reached",
+    "differs": "different",
+    "failed": "failed",
+    "not run": "not run",
+    "no data": "without data on this machine",
+    "cannot be had": "not to be had by anybody",
+}
+
+
+def reproduce(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(help="laplacian, equivalences, fisher, lsva, roweis-saul, or my_study.py."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few replications, short grids: minutes, not hours.")
+    ] = False,
+    protocol: Annotated[
+        Literal["both", "paper", "honest"],
+        typer.Option(help="As printed, with all choices on training rows alone, or both."),
+    ] = "both",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of .npz files; default: $MERCER_DATA.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; default: one for every core.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
+        "mercer-results"
+    ),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not use what earlier runs have found.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the cells as JSON.")] = False,
+) -> None:
+    """Rerun the tables and figures of the papers, and set published beside measured.
+
+    Stopped runs go on where they were: give the same command again.
+
+    Example: [bold]mercer reproduce laplacian --quick[/bold]
+    """
+    from mercer.report import write_report
+    from mercer.studies import run_studies
+
+    try:
+        with _progress() as show:
+            results = run_studies(
+                studies or (),
+                output,
+                quick=quick,
+                protocol=protocol,
+                data=data,
+                n_jobs=jobs,
+                fresh=fresh,
+                on_progress=show,
+            )
+    except KeyboardInterrupt:
+        print("mercer: stopped; the same command goes on from here", file=sys.stderr)
+        raise typer.Exit(130) from None
+    page = write_report(results.folder)
+    if as_json:
+        cells = json.loads(results.cells.to_json(orient="records"))
+        print(json.dumps({"run": results.run, "report": str(page), "cells": cells}))
+    else:
+        _print(results, page)
+    if len(results.failures):
+        where = results.folder / "failures.csv"
+        print(f"mercer: {len(results.failures)} jobs failed; {where} says why", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[["Progress"], None]]:
+    """Show a bar with the time that is left, on standard error and to people only."""
+    console = Console(stderr=True)
+    columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("{task.fields[rest]}"),
+               TextColumn("{task.description}"))  # fmt: skip
+    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("planning", total=None, rest="")
+
+        def show(progress: "Progress") -> None:
+            rest = "" if progress.seconds_left is None else f"{_span(progress.seconds_left)} left"
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                description=escape(progress.label),
+                rest=rest,
+            )
+            if progress.error:
+                bar.console.print(f"[red]{escape(progress.label)}: {escape(progress.error)}[/]")
+
+        yield show
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def _print(results: "Results", page: Path) -> None:
+    console = Console()
+    cells = results.cells
+    shown = cells[cells["counts"] & cells["measured"].notna()]
+    if shown.empty:  # honest numbers only
+        shown = cells[cells["measured"].notna()]
+    for (study, key), part in shown.groupby(["study", "table"], sort=False):
+        _print_table(console, f"{study}, Table {key}", part)
+    counted = cells.loc[cells["counts"], "mark"].value_counts()
+    total = int(counted.sum())
+    console.print(f"{total} published numbers:", highlight=False)
+    for mark, words in _WORDS.items():
+        if counted.get(mark, 0):
+            console.print(f"  {counted[mark]:4d} {words}", highlight=False)
+    if results.run["mode"] == "quick":
+        console.print("A quick run: few replications and short grids.", highlight=False)
+    console.print(f"\nThe page: {page}", soft_wrap=True, highlight=False)
+
+
+def _print_table(console: Console, title: str, part: "pd.DataFrame") -> None:
+    columns = list(dict.fromkeys(part["column"]))
+    table = Table(title=escape(title), title_justify="left", box=None, header_style="bold")
+    table.add_column("published → measured")
+    for column in columns:
+        table.add_column(escape(column), justify="right")
+    by_cell = {(line.row, line.column): line for line in part.itertuples()}
+    for row in dict.fromkeys(part["row"]):
+        texts = [_cell(by_cell.get((row, column))) for column in columns]
+        table.add_row(escape(row), *texts)
+    console.print(table)
+    console.print()
+
+
+def _cell(line: Any) -> str:
+    if line is None:
+        return ""
+    sign = _SIGNS.get(line.mark, "")
+    before = "" if line.published != line.published else f"{line.published:g} → "
+    return f"{before}{line.measured:.1f} {sign}"

@@ -1,0 +1,100 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const all = (selector, within) => Array.from((within || document).querySelectorAll(selector));
+  root.classList.add("scripted");
+
+  // Dark and light: the system's choice until the button is pressed.
+  const theme = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+  const nameTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; theme.setAttribute("aria-label", "Use " + (isDark() ? "light" : "dark") + " colours"); };
+  theme.hidden = false;
+  theme.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); });
+  system.addEventListener("change", nameTheme);
+  nameTheme();
+
+  // On a narrow screen the contents begin closed.
+  if (matchMedia("(max-width: 75.99rem)").matches) all(".contents > details").forEach((node) => { node.open = false; });
+
+  // Sorting: up, down, then the order of the paper again. Gaps stay last.
+  // A row of a paper is a body of lines; in the long table it is a line.
+  const orders = new Map();
+  const itemsOf = (table) => Array.from(table.classList.contains("flat") ? table.tBodies[0].rows : table.tBodies);
+  const words = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const valueIn = (item, head) => {
+    const slot = head.dataset.slot;
+    if (slot === "name") return item.dataset.name;
+    if (slot !== undefined) return JSON.parse(item.dataset.sort)[slot];
+    const cell = item.cells[head.cellIndex];
+    if (!cell.classList.contains("num")) return cell.textContent || null;
+    const value = parseFloat(cell.textContent.replace("−", "-"));
+    return Number.isNaN(value) ? null : value;
+  };
+  const sortTable = (table, head) => {
+    const next = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort")];
+    all("th[aria-sort]", table).forEach((one) => one.setAttribute("aria-sort", "none"));
+    head.setAttribute("aria-sort", next);
+    const keyed = itemsOf(table).map((item) => [next === "none" ? orders.get(item) : valueIn(item, head), item]);
+    const sign = next === "descending" ? -1 : 1;
+    keyed.sort(([a, first], [b, second]) => {
+      if (a === null || b === null) return (a === null) - (b === null) || orders.get(first) - orders.get(second);
+      const way = typeof a === "number" ? a - b : words.compare(a, b);
+      return sign * way || orders.get(first) - orders.get(second);
+    });
+    keyed[0][1].parentNode.append(...keyed.map(([, item]) => item));
+  };
+  all("table.sortable").forEach((table) => {
+    itemsOf(table).forEach((item, order) => orders.set(item, order));
+    all("button.sort", table).forEach((button) => button.addEventListener("click", () => sortTable(table, button.closest("th"))));
+  });
+
+  // Filters of the whole page.
+  const form = document.getElementById("filters");
+  const said = form.querySelector("output");
+  const main = document.getElementById("main");
+  form.hidden = false;
+  const holds = (body, mark) => !mark || body.dataset.marks.split(" ").includes(mark);
+  const apply = () => {
+    const { study, mark, protocol, text } = Object.fromEntries(new FormData(form));
+    const wanted = text.trim().toLowerCase();
+    main.classList.toggle("only-paper", protocol === "paper");
+    main.classList.toggle("only-honest", protocol === "honest");
+    main.classList.toggle("marked", Boolean(mark));
+    let shown = 0, of = 0;
+    all(".study").forEach((section) => {
+      section.hidden = Boolean(study) && section.dataset.study !== study;
+      all(".table", section).forEach((table) => {
+        const named = table.dataset.text.includes(wanted);
+        let left = 0;
+        all("table.cells > tbody", table).forEach((body) => {
+          body.hidden = !(holds(body, mark) && (named || body.dataset.text.includes(wanted)));
+          left += !body.hidden;
+          of += 1;
+          all("td[data-mark]", body).forEach((cell) => cell.classList.toggle("match", cell.dataset.mark === mark));
+        });
+        table.hidden = !left;
+        shown += section.hidden ? 0 : left;
+      });
+      all(".figures, .tests", section).forEach((part) => { part.hidden = Boolean(mark || wanted); });
+    });
+    all("table.flat > tbody > tr").forEach((line) => {
+      const [ofStudy, ofTable, ofRow, , , ofProtocol] = Array.from(line.cells, (cell) => cell.textContent);
+      line.hidden = !((!study || ofStudy === study) && (!mark || line.dataset.mark === mark)
+        && (!protocol || ofProtocol === protocol || ofProtocol === "either")
+        && `${ofTable} ${ofRow}`.toLowerCase().includes(wanted));
+    });
+    const active = study || mark || protocol || wanted;
+    said.textContent = active ? `${shown} of ${of} rows` : "";
+  };
+  form.addEventListener("input", apply);
+  form.addEventListener("change", apply);
+  form.addEventListener("reset", () => setTimeout(apply));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  apply();
+
+  // What is folded is printed open.
+  let folded = [];
+  addEventListener("beforeprint", () => { folded = all("main details:not([open])"); folded.forEach((node) => { node.open = true; }); });
+  addEventListener("afterprint", () => folded.forEach((node) => { node.open = false; }));
+})();

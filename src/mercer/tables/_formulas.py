@@ -1,0 +1,54 @@
+"""Text that a spreadsheet would run: made harmless when written, restored when read."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["neutralised", "neutralised_text", "restored"]
+
+# A spreadsheet takes a cell that begins so for a formula; an apostrophe before it makes it text.
+# One more is put before apostrophes that are there already, so that restoring is exact.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+
+
+def neutralised_text(text: str) -> str:
+    """Put an apostrophe before text that begins as a formula does; numbers stay as they are."""
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        return "'" + text
+    return text
+
+
+def _restored_text(text: str) -> str:
+    if _ESCAPED.match(text) and not _NUMBER.fullmatch(text):
+        return text[1:]
+    return text
+
+
+def neutralised(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose text cells and names no spreadsheet runs."""
+    return _mapped(frame, neutralised_text)
+
+
+def restored(frame: pd.DataFrame) -> pd.DataFrame:
+    """Undo :func:`neutralised`."""
+    return _mapped(frame, _restored_text)
+
+
+def _mapped(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    columns: dict[str, pd.Series] = {}
+    for name in frame.columns:
+        values = frame[name]
+        if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_datetime64_any_dtype(values):
+            columns[change(name)] = values
+            continue
+        cells = np.asarray(values, dtype=object)
+        columns[change(name)] = pd.Series(
+            [change(cell) if isinstance(cell, str) else cell for cell in cells],
+            index=frame.index,
+            dtype=object,
+        )
+    return pd.DataFrame(columns, index=frame.index)

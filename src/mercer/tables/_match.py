@@ -1,0 +1,106 @@
+"""A new table, brought to the columns that a model knows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from mercer.tables._column import Column
+from mercer.tables._table import Table, as_table
+from mercer.tables._typed import typed_frame
+from mercer.tables._words import ColumnNotFoundError, counted, did_you_mean, listed, quoted
+
+__all__ = ["match_columns"]
+
+
+def match_columns(table: Any, columns: Sequence[Column]) -> Table:
+    r"""Return the columns that a model uses, found by name and read as they were for training.
+
+    Parameters
+    ----------
+    table : Table or DataFrame
+        New rows; the order of columns does not matter, and more columns do not hurt.
+    columns : sequence of Column
+        What :func:`split_target` or :func:`describe_columns` returned for the training table.
+
+    Returns
+    -------
+    Table
+        The used columns, typed, rows in the order of ``table``. Notes tell of columns that nobody
+        asked for, categories that the training table did not have (they will be encoded as
+        none of the known ones), and columns without any value.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        Where a used column is missing.
+    ValueError
+        Where a cell is not a number or date and should be: the sentence names column and row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.tables import describe_columns, match_columns
+    >>> columns = describe_columns(pd.DataFrame({"sex": ["m", "f", "m"], "age": [31, 40, 52]}))
+    >>> new = match_columns(pd.DataFrame({"age": ["33"], "sex": ["x"], "pet": ["cat"]}), columns)
+    >>> new.frame["age"].tolist()
+    [33.0]
+    >>> print(*new.notes, sep="\n")
+    Column 'pet' of the table is not used.
+    Column 'sex' of the table has 1 category that the model does not know ('x', in 1 row).
+    """
+    table = as_table(table)
+    names = [str(name) for name in table.frame.columns]
+    _check_present(columns, names, table.name)
+    notes = list(table.notes)
+
+    known = {column.name for column in columns}
+    extra = [name for name in names if name not in known]
+    if extra:
+        many = len(extra) > 1
+        notes.append(
+            f"Column{'s' * many} {listed(extra)} of {table.name} {'are' if many else 'is'} not "
+            "used."
+        )
+    frame = typed_frame(table.frame, columns, table.name)
+    n_missing = frame.isna().sum().to_dict()
+    n_given = table.frame[list(frame)].isna().sum().to_dict()
+    for column in columns:
+        if column.used:
+            name = column.name
+            n_lost = n_missing[name] - n_given[name]
+            where = f"Column {quoted(name)} of {table.name}"
+            if n_missing[name] == len(frame):
+                notes.append(f"{where} has no values; the model will take its usual one.")
+            elif column.kind == "category":
+                notes += _new_categories(frame[name], column, where)
+            elif n_lost:
+                notes.append(f"{where} has {counted(n_lost, 'value')} taken as missing.")
+    return Table(frame, table.name, tuple(notes))
+
+
+def _check_present(columns: Sequence[Column], names: list[str], table: str) -> None:
+    there = set(names)
+    missing = [column.name for column in columns if column.used and column.name not in there]
+    if not missing:
+        return
+    free = set(names) - {column.name for column in columns}
+    hint = did_you_mean(missing[0], sorted(free), "add it, with empty cells if need be.")
+    if len(missing) == 1:
+        raise ColumnNotFoundError(
+            f"Column {quoted(missing[0])}, which the model uses, is missing in {table}: {hint}"
+        )
+    raise ColumnNotFoundError(
+        f"{len(missing)} columns that the model uses are missing in {table} ({listed(missing)}): "
+        f"{hint if hint.startswith('did') else 'add them, with empty cells if need be.'}"
+    )
+
+
+def _new_categories(typed: pd.Series, column: Column, where: str) -> list[str]:
+    new = typed.cat.categories.difference(list(column.categories))
+    if not len(new):
+        return []
+    n_rows = int(typed.isin(list(new)).sum())
+    count = counted(len(new), "category", "categories")
+    shown = f"{listed([str(text) for text in new])}, in {counted(n_rows, 'row')}"
+    return [f"{where} has {count} that the model does not know ({shown})."]

@@ -1,0 +1,98 @@
+"""A file of any of the usual formats → a table, by what is in it rather than by its name."""
+
+import os
+import re
+
+import pandas as pd
+
+from mercer.tables._delimited import read_delimited
+from mercer.tables._formats import read_excel, read_npz, read_parquet
+from mercer.tables._formulas import restored
+from mercer.tables._source import archive_members, read_source, source_name
+from mercer.tables._table import Table
+
+__all__ = ["read_table"]
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    sheet: str | None = None,
+    max_bytes: int = 1 << 30,
+    max_line: int = 1 << 24,
+    max_columns: int = 10_000,
+) -> Table:
+    r"""Read a table from a file, or from standard input.
+
+    The format is seen from the contents: text with cells divided by comma, semicolon, tab or |
+    (the first line names the columns), parquet, Excel (.xlsx) or NumPy (.npz with X, y and
+    perhaps feature_names); as it is, or compressed by gzip, bzip2, xz, zstd, or as the only file
+    of a zip archive.  Nothing is guessed in silence: what was not certain is a note, what is
+    broken is refused in one sentence that names the line.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; ``"-"`` is standard input.
+    sheet : str, optional
+        Name of the sheet of an Excel file; the first by default.
+    max_bytes : int, default=2**30
+        The most that is read, after decompression; reading stops there.
+    max_line : int, default=2**24
+        The longest line of a text file, in bytes.
+    max_columns : int, default=10_000
+        The most columns; scikit-learn finds columns by name in a time that grows as their square.
+
+    Returns
+    -------
+    Table
+        The values as they are in the file: numbers as numbers, all else as text; see
+        :func:`describe_columns` for what they are taken for.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be opened: missing, a folder, not permitted.
+    ValueError
+        Where it holds no table, or one beyond the limits.
+    MissingPackageError
+        Where pyarrow (parquet), openpyxl (Excel) or zstandard is needed and not installed.
+
+    Notes
+    -----
+    Memory: the decompressed file and the frame together.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from mercer.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "people.csv")
+    ...     _ = path.write_text("age;job\n31;baker\n?;clerk\n")
+    ...     table = read_table(path)
+    >>> table.frame["age"].tolist(), table.frame["job"].tolist()
+    ([31.0, nan], ['baker', 'clerk'])
+    """
+    name = source_name(path)
+    content = read_source(path, max_bytes=max_bytes)
+    members = archive_members(content) or []
+    is_excel = "xl/workbook.xml" in members
+    if sheet is not None and not is_excel:
+        raise ValueError(f"{name} is no Excel file (.xlsx): leave out the sheet.")
+    if is_excel:
+        frame, notes = read_excel(
+            content, name, sheet, max_bytes=max_bytes, max_columns=max_columns
+        )
+    elif members:
+        frame, notes = read_npz(content, name, max_bytes=max_bytes, max_columns=max_columns)
+    elif content.startswith(b"PAR1"):
+        frame, notes = read_parquet(content, name, max_bytes=max_bytes, max_columns=max_columns)
+    else:
+        frame, notes = read_delimited(content, name, max_line=max_line, max_columns=max_columns)
+        if b"'" in content and re.search(rb"'[=+\-@\t\r]", content):
+            frame = restored(frame)
+    return Table(_plain_names(frame), name, tuple(notes))
+
+
+def _plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_axis(pd.Index([str(one) for one in frame.columns], dtype=object), axis=1)

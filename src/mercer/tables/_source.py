@@ -1,0 +1,183 @@
+"""Where bytes come from: a file or standard input, decompressed, never more than a bound."""
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import stat
+import sys
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+from mercer.tables._words import MissingPackageError, counted, did_you_mean, listed
+
+__all__ = ["archive_members", "check_size", "describe_size", "read_source", "source_name"]
+
+_BLOCK = 1 << 20
+
+
+def source_name(path: str | os.PathLike[str]) -> str:
+    """Return what sentences call a source; a name with odd characters is spelled out."""
+    text = os.fspath(path)
+    if text == "-":
+        return "standard input"
+    return text if text.isprintable() and text.strip() else repr(text)
+
+
+def read_source(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
+    """Return what a file or standard input ("-") holds, decompressed if it is compressed."""
+    name = source_name(path)
+    raw = _read_raw(path, name, max_bytes)
+    content = _decompressed(raw, name, max_bytes)
+    if content is None:
+        return raw
+    if _compression(content) is not None:
+        raise ValueError(f"{name} is compressed twice: decompress it once and try again.")
+    return content
+
+
+def _read_raw(path: str | os.PathLike[str], name: str, max_bytes: int) -> bytes:
+    if os.fspath(path) == "-":
+        return _read_bounded(sys.stdin.buffer, "standard input", max_bytes)
+    place = Path(path).expanduser()
+    try:
+        state = place.stat()
+        if stat.S_ISDIR(state.st_mode):
+            raise IsADirectoryError(f"{name} is a folder: name the file in it that is meant.")
+        check_size(state.st_size, name, max_bytes)
+        with place.open("rb") as stream:
+            return _read_bounded(stream, name, max_bytes)
+    except FileNotFoundError as error:
+        hint = did_you_mean(place.name, _neighbours(place), "check the path.")
+        raise FileNotFoundError(f"There is no file {name}: {hint}") from error
+    except IsADirectoryError:
+        raise
+    except PermissionError as error:
+        raise PermissionError(
+            f"{name} may not be read by this user: change its permissions or copy it."
+        ) from error
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise type(error)(f"{name} cannot be read ({why}): check the path.") from error
+
+
+def _neighbours(place: Path) -> list[str]:
+    try:
+        return [entry.name for entry in place.parent.iterdir()]
+    except OSError:
+        return []
+
+
+def _read_bounded(stream: IO[bytes], what: str, max_bytes: int) -> bytes:
+    """Read to the end, and stop as soon as the bound is passed."""
+    content = io.BytesIO()
+    while block := stream.read(_BLOCK):
+        content.write(block)
+        check_size(content.tell(), what, max_bytes)
+    return content.getvalue()
+
+
+def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
+    """Refuse more bytes than the bound."""
+    if n_bytes > max_bytes:
+        raise ValueError(
+            f"{what} is larger than {describe_size(max_bytes)}, the most that is read: "
+            "take a part of the rows, or raise max_bytes."
+        )
+
+
+def describe_size(n_bytes: int) -> str:
+    """Say a number of bytes as people do."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.4g} {unit}"
+    return counted(n_bytes, "byte")
+
+
+def _compression(content: bytes) -> str | None:
+    """Name the compression by the first bytes; a zip may also be Excel or NumPy, seen later."""
+    for magic, compression in (
+        (b"\x1f\x8b", "gzip"),
+        (b"BZh", "bzip2"),
+        (b"\xfd7zXZ\x00", "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+    ):
+        if content.startswith(magic):
+            return compression
+    return None
+
+
+def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
+    """Return the content of a compressed file; None where the file is not compressed."""
+    compression = _compression(raw)
+    what = f"{name}, once decompressed,"
+    try:
+        if compression is not None:
+            with _open(compression, io.BytesIO(raw), name) as stream:
+                return _read_bounded(stream, what, max_bytes)
+        members = archive_members(raw)
+        if members is None or _is_format(members):
+            return None
+        if len(members) != 1:
+            raise ValueError(
+                f"{name} is an archive of {counted(len(members), 'file')}"
+                f"{' (' + listed(members) + ')' if members else ''}: it must hold exactly one."
+            )
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive, archive.open(members[0]) as stream:
+            return _read_bounded(stream, what, max_bytes)
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:  # every library has its own for a damaged archive
+        if "encrypted" in str(error) or "password" in str(error):
+            raise ValueError(f"{name} is locked by a password: unpack it and try again.") from error
+        raise ValueError(
+            f"{name} is a damaged or incomplete archive: fetch or compress it again."
+        ) from error
+
+
+def _open(compression: str, raw: IO[bytes], name: str) -> Any:
+    if compression == "gzip":
+        return gzip.GzipFile(fileobj=raw)
+    if compression == "bzip2":
+        return bz2.BZ2File(raw)
+    if compression == "xz":
+        return lzma.LZMAFile(raw)
+    try:
+        zstandard = importlib.import_module("zstandard")
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{name} is compressed by zstd, which needs zstandard: "
+            "pip install zstandard, or decompress the file."
+        ) from error
+    return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
+        raw, read_across_frames=True
+    )
+
+
+def archive_members(content: bytes) -> list[str] | None:
+    """Return the names of the files in a zip archive; None where it is none."""
+    if not content.startswith(b"PK"):
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            raise
+        return None  # a text that happens to begin with PK
+    return [
+        name
+        for name in names
+        if not name.endswith(("/", ".DS_Store")) and not name.startswith("__MACOSX/")
+    ]
+
+
+def _is_format(members: list[str]) -> bool:
+    return "xl/workbook.xml" in members or _all_arrays(members)
+
+
+def _all_arrays(members: list[str]) -> bool:
+    return bool(members) and all(name.endswith(".npy") for name in members)

@@ -1,0 +1,167 @@
+"""The column to predict: rows with a class, the classes by name, and columns to learn from."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mercer.tables._column import Column
+from mercer.tables._infer import check_column, describe_columns
+from mercer.tables._table import LabelledTable, Table, as_table
+from mercer.tables._typed import typed_frame
+from mercer.tables._values import as_numbers, as_text, is_number
+from mercer.tables._words import counted, listed, quoted
+
+__all__ = ["split_target"]
+
+_MANY_NUMBERS = 20  # different numbers up to which they are taken for classes without doubt
+_ROWS_PER_CLASS = 5  # fewer on average, and many numbers are quantities
+_MOST_CLASSES = 1000
+
+
+def split_target(
+    table: Any,
+    target: str,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    min_class_rows: int = 2,
+) -> LabelledTable:
+    """Divide a table into what is known of each row, X, and its class, y.
+
+    Rows without a class are left out, and so are rows of a class that has fewer than
+    ``min_class_rows``: nothing can be both learnt and checked on one row.  Both are counted in
+    a note.
+
+    Parameters
+    ----------
+    table : Table or DataFrame
+        Rows.
+    target : str
+        Name of the column that holds the class.
+    kinds : dict of name to kind, optional
+        Columns whose kind you know better, as in :func:`describe_columns`.
+    min_class_rows : int, default=2
+        Classes with fewer rows are left out. A comparison by folds needs one row for each.
+
+    Returns
+    -------
+    LabelledTable
+        X, y, columns, and notes (those of the table first).
+
+    Raises
+    ------
+    ColumnNotFoundError
+        Where there is no such column.
+    ValueError
+        Where the target has fewer than two classes or holds a quantity, names or text, and
+        where no column is left to learn from.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.tables import split_target
+    >>> fruit = ["fig", "fig", "kiwi", "kiwi", None]
+    >>> frame = pd.DataFrame({"size": [1.5, 1.7, 4.2, 4.4, 3.0], "fruit": fruit})
+    >>> data = split_target(frame, "fruit")
+    >>> data.y.tolist(), data.X["size"].tolist()
+    (['fig', 'fig', 'kiwi', 'kiwi'], [1.5, 1.7, 4.2, 4.4])
+    >>> data.notes
+    ("1 row without a value of 'fruit' is left out.",)
+    """
+    table = as_table(table)
+    check_column(target, table.frame.columns, table.name)
+    values = table.frame[target]
+    classes = as_text(values)
+    where = f"column {quoted(target)} of {table.name}"
+    notes = list(table.notes)
+
+    has_class = classes.codes >= 0
+    n_without = int((~has_class).sum())
+    if n_without == len(classes):
+        raise ValueError(f"No row has a value in {where}: choose another target.")
+    if n_without:
+        notes.append(
+            f"{counted(n_without, 'row')} without a value of {quoted(target)} "
+            f"{'is' if n_without == 1 else 'are'} left out."
+        )
+    counts = np.bincount(classes.codes[has_class], minlength=len(classes.categories))
+    _check_classes(values, classes, counts, where)
+
+    is_rare = counts < min_class_rows
+    if is_rare.any():
+        rare = [str(name) for name in classes.categories[is_rare]]
+        if len(counts) - len(rare) < 2:
+            raise ValueError(
+                f"Fewer than two classes in {where} have {counted(min_class_rows, 'row')} or more "
+                f"(too small: {listed(rare)}): add rows or choose another target."
+            )
+        notes.append(
+            f"{counted(len(rare), 'class', 'classes')} of {quoted(target)} with fewer than "
+            f"{counted(min_class_rows, 'row')} ({listed(rare)}) "
+            f"{'is' if len(rare) == 1 else 'are'} left out."
+        )
+    keep = np.append(~is_rare, False)[classes.codes]
+    frame = table.frame[keep]
+    columns = describe_columns(Table(frame, table.name), target, kinds=kinds)
+    if not any(column.used for column in columns):
+        raise ValueError(f"No column of {table.name} is left to learn from{_why(columns)}.")
+    notes += _column_notes(columns)
+    names = np.asarray(classes.categories, dtype=object)[classes.codes[keep]]
+    return LabelledTable(
+        X=typed_frame(frame, columns, table.name),
+        y=names.astype(str),
+        columns=tuple(columns),
+        target=target,
+        notes=tuple(notes),
+    )
+
+
+def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, where: str) -> None:
+    """Refuse a target without two classes, and one that is a quantity, a name or a sentence."""
+    n_classes, n_rows = len(counts), int(counts.sum())
+    if n_classes == 1:
+        raise ValueError(
+            f"Every row has the same class {quoted(classes.categories[0])} in {where}: there is "
+            "nothing to tell apart."
+        )
+    many = n_classes > _MANY_NUMBERS
+    if is_number(values):
+        numbers = as_numbers(values)
+        is_fraction = bool(np.any(numbers[np.isfinite(numbers)] % 1))
+        if many and (
+            is_fraction or n_rows < _ROWS_PER_CLASS * n_classes or n_classes > _MOST_CLASSES
+        ):
+            raise ValueError(
+                f"{n_classes} different numbers in {where} look like a quantity (regression), not "
+                "classes: choose another target, or make classes of it, such as low and high."
+            )
+    elif many and (2 * n_classes > n_rows or n_classes > _MOST_CLASSES):
+        raise ValueError(
+            f"{n_classes} different values in {counted(n_rows, 'row')} of {where} look like names "
+            "or text, not classes: choose another target."
+        )
+
+
+def _why(columns: list[Column]) -> str:
+    if not columns:
+        return ": it has none but the target"
+    reasons = [f"{quoted(column.name)} ({column.kind}: {column.reason})" for column in columns[:3]]
+    return ": " + ", ".join(reasons) + (", …" if len(columns) > 3 else "")
+
+
+def _column_notes(columns: list[Column]) -> list[str]:
+    """One note on all columns that are not used, and one on each that is read in its own way."""
+    unused = [column for column in columns if not column.used]
+    notes = []
+    if unused:
+        shown = ", ".join(f"{quoted(column.name)} ({column.kind})" for column in unused[:5])
+        more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
+        are = "is" if len(unused) == 1 else "are"
+        notes.append(f"{counted(len(unused), 'column')} {are} not used: {shown}{more}.")
+    notes += [
+        f"Column {quoted(column.name)}: {column.reason}."
+        for column in columns
+        if column.used and column.reason
+    ]
+    return notes

@@ -1,0 +1,99 @@
+"""Cells → one of three plain forms: numbers, dates, or text with gaps where values are missing."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["ABSENT", "MISSING", "as_dates", "as_numbers", "as_text", "is_date", "is_number"]
+
+# Text that stands for no value, in a file or in a frame.
+MISSING = frozenset(
+    [
+        "",
+        "?",
+        "NA",
+        "N/A",
+        "n/a",
+        "NaN",
+        "nan",
+        "NULL",
+        "Null",
+        "null",
+        "#N/A",
+        "#NA",
+        "<NA>",
+        "NaT",
+    ]
+)
+# Text that stands for no value among numbers and dates, but may be a category or a class.
+ABSENT = frozenset(
+    ["None", "none", "-", "--", ".", "na", "n.a.", "missing", "Missing", "unknown", "Unknown"]
+)
+_UNIFORM = ("string", "integer", "floating", "boolean", "empty")
+_TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+
+
+def is_number(values: pd.Series) -> bool:
+    """Tell whether a column holds numbers as such, durations included."""
+    dtype = values.dtype
+    return bool(
+        (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype))
+        and not pd.api.types.is_bool_dtype(dtype)
+        and not pd.api.types.is_complex_dtype(dtype)
+    )
+
+
+def is_date(values: pd.Series) -> bool:
+    """Tell whether a column holds dates as such."""
+    return bool(pd.api.types.is_datetime64_any_dtype(values.dtype))
+
+
+def as_numbers(values: pd.Series) -> NDArray[np.float64]:
+    """Return a column of numbers as floats, durations in seconds, missing values as NaN."""
+    if pd.api.types.is_timedelta64_dtype(values.dtype):
+        values = values.dt.total_seconds()
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def as_dates(values: pd.Series) -> pd.Series:
+    """Return a column of dates without a time zone: as on the clock of Greenwich."""
+    return values if values.dt.tz is None else values.dt.tz_convert("UTC").dt.tz_localize(None)
+
+
+def as_text(values: pd.Series) -> pd.Categorical:
+    """Return any column as text: trimmed, missing values apart, the different texts in order.
+
+    What is computed for the categories (few) then holds for the rows (many) by their codes.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.cat.remove_unused_categories()
+        codes = np.asarray(values.cat.codes, dtype=np.int64)
+        cells = np.asarray(values.cat.categories, dtype=object)
+    elif pd.api.types.infer_dtype(values, skipna=True) in _UNIFORM:
+        codes, found = pd.factorize(values)
+        cells = np.asarray(found, dtype=object)
+    else:  # 1, 1.0 and True are one to a dictionary, so cells become text before they are counted
+        texts = [_text(cell) for cell in np.asarray(values, dtype=object)]
+        codes, cells = pd.factorize(np.array(texts, dtype=object))
+    texts = [_text(cell) for cell in cells]
+    categories = sorted({text for text in texts if text is not None})
+    place = {text: i for i, text in enumerate(categories)}
+    recoded = np.array([-1 if text is None else place[text] for text in texts] + [-1])
+    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(categories, dtype=object))
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as it would stand in a file; whole numbers without a point."""
+    if isinstance(cell, float | np.floating):
+        number = float(cell)
+        if np.isnan(number):
+            return None
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return None
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", errors="replace")
+    text = str(cell).strip()
+    return None if text in MISSING else _TRUTH.get(text, text)

@@ -1,0 +1,99 @@
+"""A frame → a file that is there whole or not at all."""
+
+import csv
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mercer.tables._formats import load_package
+from mercer.tables._formulas import neutralised
+from mercer.tables._source import source_name
+from mercer.tables._table import as_table
+
+__all__ = ["write_table"]
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def write_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table as CSV, TSV or parquet, by the name's ending.
+
+    The file is written beside its place and moved there when it is complete, so that a full disk
+    leaves what was there before.  In CSV and TSV, text that a spreadsheet would run as a formula
+    (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number) gets
+    an apostrophe in front; :func:`read_table` takes it away again.  Numbers keep all their digits.
+
+    Parameters
+    ----------
+    table : Table or DataFrame
+        What to write; the index is not written.
+    path : str or path
+        A name that ends with ``.csv``, ``.tsv`` or ``.parquet``.
+
+    Raises
+    ------
+    ValueError
+        Where the name ends otherwise.
+    OSError
+        Where the file cannot be written; nothing is left behind.
+
+    Examples
+    --------
+    >>> import pandas as pd, pathlib, tempfile
+    >>> from mercer.tables import write_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     write_table(pd.DataFrame({"class": ["=cmd()", "-1"], "p": [0.5, -1.0]}), path)
+    ...     print(path.read_text(), end="")
+    "class","p"
+    "'=cmd()",0.5
+    "-1",-1.0
+    """
+    frame = as_table(table).frame
+    name = source_name(path)
+    place = Path(os.path.realpath(Path(path).expanduser()))
+    ending = place.suffix.lower()
+    if ending == ".parquet":
+        load_package("pyarrow", "Writing parquet")
+    elif ending not in _SEPARATORS:
+        raise ValueError(f"{name} must end with .csv, .tsv or .parquet: rename it.")
+    if place.exists() and not place.is_file():
+        raise IsADirectoryError(f"{name} is not a plain file: choose another name.")
+    beside = place.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        try:
+            _write(frame, beside, ending)
+            os.replace(beside, place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise type(error)(f"{name} cannot be written ({why}): {_remedy(error)}.") from error
+
+
+def _write(frame: pd.DataFrame, place: Path, ending: str) -> None:
+    with place.open("xb") as stream:
+        if ending == ".parquet":
+            frame.to_parquet(stream, index=False, engine="pyarrow")
+        else:
+            neutralised(frame).to_csv(
+                stream,
+                sep=_SEPARATORS[ending],
+                index=False,
+                quoting=csv.QUOTE_NONNUMERIC,
+                lineterminator="\n",
+                encoding="utf-8",
+            )
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _remedy(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return "choose a folder in which you may write"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "make the folder first"
+    return "free some space or choose another place"

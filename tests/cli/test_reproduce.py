@@ -1,0 +1,107 @@
+"""``mercer reproduce`` as a person meets it."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mercer.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs" / "reproduce.md"
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    monkeypatch.delenv("MERCER_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return the study of docs/reproduce.md as a file, fewer replications in it."""
+    (code,) = re.findall(r"neighbours.py -->\n```python\n(.*?)```", DOCS.read_text("utf-8"), re.S)
+    path = tmp_path / "neighbours.py"
+    path.write_text(code.replace("replications=100", "replications=20"), encoding="utf-8")
+    return str(path)
+
+
+def run(capsys, *arguments):
+    code = main(["reproduce", *arguments, "--jobs", "1"])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_prints_published_and_measured_and_writes_the_page(capsys, study, tmp_path):
+    code, out, err = run(capsys, study)
+    assert code == 0
+    assert err == ""
+    assert re.search(r"Iris +95\.2 → 95\.\d ✓ +95\.5 → 9\d\.\d ✓", out)
+    assert "2 reached within their own spread" in out
+    page = tmp_path / "mercer-results" / "report.html"
+    assert str(page) in out
+    assert "Neighbours on iris" in page.read_text("utf-8")
+
+
+def test_json_is_all_that_is_printed(capsys, study, tmp_path):
+    code, out, _ = run(capsys, study, "--json", "-o", "elsewhere")
+    content = json.loads(out)
+    assert code == 0
+    assert [cell["mark"] for cell in content["cells"]] == ["reached", "reached"]
+    assert content["report"] == str(tmp_path / "elsewhere" / "report.html")
+
+
+def test_a_quick_run_says_so(capsys, study):
+    _, out, _ = run(capsys, study, "--quick")
+    assert "A quick run" in out
+
+
+def test_a_failed_job_is_exit_code_1_and_the_rest_is_there(capsys, study):
+    path = Path(study)
+    broken = path.read_text("utf-8").replace("data = task.load()", "data = task.load('nothing')")
+    path.write_text(broken, encoding="utf-8")
+    code, out, err = run(capsys, study, "--quick")
+    assert code == 1
+    assert "20 jobs failed" in err
+    assert "failures.csv" in err
+    assert "2 failed" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing"], "no study is called 'nothing'"),
+        (["gone.py"], "gone.py"),
+        (["laplacian", "--data", "nowhere"], "nowhere"),
+        (["laplacian", "--protocol", "kind"], "kind"),
+        (["laplacian", "--output", "file"], "file"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(capsys, tmp_path, arguments, sentence):
+    (tmp_path / "file").write_text("in the way")
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert sentence in err
+
+
+def test_a_full_disk_is_a_sentence(capsys, study, monkeypatch):
+    import numpy as np
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    code, _, err = run(capsys, study, "--quick")
+    assert code == 2
+    assert "No space left" in err
+    shutil.rmtree("mercer-results")
+
+
+def test_datasets_says_what_a_study_would_skip(capsys):
+    assert main(["datasets"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "mercer reproduce fisher would skip Table 1: Banana" in out
+    assert "mercer reproduce equivalences all data are here" in out
+    assert "not to be had: FERET" in out
