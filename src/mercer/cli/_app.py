@@ -7,8 +7,14 @@ from typing import Annotated
 import typer
 
 from mercer import __version__
+from mercer.cli._compare import compare
 from mercer.cli._datasets import datasets
 from mercer.cli._demo import demo
+from mercer.cli._fit import fit
+from mercer.cli._info import info
+from mercer.cli._measure import measure
+from mercer.cli._predict import predict
+from mercer.cli._project import project
 from mercer.cli._reproduce import reproduce
 
 app = typer.Typer(
@@ -17,7 +23,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(compare)
 app.command()(demo)
+app.command()(fit)
+app.command()(predict)
+app.command()(info)
+app.command()(project)
+app.command()(measure)
 app.command()(reproduce)
 app.command()(datasets)
 

@@ -54,6 +54,9 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
         "mercer-results"
     ),
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the summary as Markdown too, figures beside it.")
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Do not use what earlier runs have found.")
     ] = False,
@@ -65,7 +68,7 @@ def reproduce(
 
     Example: [bold]mercer reproduce laplacian --quick[/bold]
     """
-    from mercer.report import write_report
+    from mercer.report import write_markdown, write_report
     from mercer.studies import run_studies
 
     try:
@@ -84,6 +87,8 @@ def reproduce(
         print("mercer: stopped; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(130) from None
     page = write_report(results.folder)
+    if markdown is not None:
+        write_markdown(results.folder, markdown)
     if as_json:
         cells = json.loads(results.cells.to_json(orient="records"))
         print(json.dumps({"run": results.run, "report": str(page), "cells": cells}))

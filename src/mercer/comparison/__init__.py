@@ -10,10 +10,10 @@ Three questions, three kinds of answer:
   :func:`friedman_test`, :func:`wilcoxon_test`, :func:`bayesian_signed_rank_test` and
   :func:`plot_critical_difference`.
 
-Two functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
-on one data set and tests every pair, :func:`compare_over_datasets` does so with a table of scores.
-Many pairs need :func:`holm_correction`, which both apply. :func:`audit_roweis_saul` recomputes the
-tests that a paper printed.
+Three functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
+on one data set and tests every pair, :func:`compare_in_rounds` does so until a time budget is used,
+:func:`compare_over_datasets` asks a table of scores. Many pairs need :func:`holm_correction`, which
+they apply. :func:`audit_roweis_saul` recomputes the tests that a paper printed.
 
 Results are frozen, A minus B is positive where A is better, and ``str(result)`` is a sentence::
 
@@ -35,6 +35,10 @@ from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
 from mercer.comparison._pairs import holm_correction
 from mercer.comparison._ranks import FriedmanResult, average_ranks, friedman_test
 from mercer.comparison._result import PairedTestResult
+from mercer.comparison._rounds import compare_in_rounds
+from mercer.comparison._rounds_course import RoundsProgress
+from mercer.comparison._rounds_result import RoundsComparison
+from mercer.comparison._rounds_scores import choose_metric
 from mercer.comparison._signed_rank import (
     BayesianResult,
     bayesian_signed_rank_test,
@@ -47,10 +51,14 @@ __all__ = [
     "DatasetComparison",
     "FriedmanResult",
     "PairedTestResult",
+    "RoundsComparison",
+    "RoundsProgress",
     "audit_roweis_saul",
     "average_ranks",
     "bayesian_signed_rank_test",
+    "choose_metric",
     "compare",
+    "compare_in_rounds",
     "compare_over_datasets",
     "corrected_t_test",
     "five_by_two_f_test",

@@ -1,0 +1,127 @@
+"""``mercer compare``: which model suits a table, and which differences are noise."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from mercer.cli._output import print_json, status
+
+if TYPE_CHECKING:
+    from mercer.comparison import RoundsProgress
+
+_BUDGET, _BUDGET_BUNDLED = "2m", "40s"
+_FOR_ROUNDS = 0.95  # of the budget; the rest is for starting, writing and the page
+_MOST_JOBS = 8  # by default: every process has its own copy of the table
+
+
+def compare(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help="CSV, TSV, parquet, Excel or .npz, compressed or not; none: a bundled data set."
+        ),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to predict.")
+    ] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Names with commas between, such as fisher,svc,forest.")
+    ] = None,
+    metric: Annotated[
+        Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss"] | None,
+        typer.Option(help="Default: accuracy, or balanced accuracy where a class is rare."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time, such as 90s, 10m or 1h.", show_default=_BUDGET)
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; default: one for every core.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
+        "mercer-comparison"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Compare models on your own table: which predict the target best, and which alike.
+
+    Every model sees the same splits, with all preparation inside them. More time gives more
+    splits and narrower intervals. Ctrl-C keeps the rounds that are finished.
+
+    Example: [bold]mercer compare people.csv --target income[/bold]
+    """
+    from joblib import cpu_count
+
+    from mercer.cli._compare_folder import check_folder, describe, write_folder
+    from mercer.cli._compare_map import draw_map
+    from mercer.cli._compare_print import print_comparison
+    from mercer.cli._compare_question import ask, get_ready, parse_seconds
+    from mercer.comparison import compare_in_rounds
+
+    start = time.perf_counter()
+    seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
+    check_folder(output)
+    with status("reading the table …") as say:
+        question = ask(table, target, models=models, metric=metric, seed=seed, output=output)
+        say("drawing a map …")
+        points, the_map = draw_map(question.data, seed)
+        say("getting ready, with some ten seconds more to compile the first time …")
+        get_ready(question)
+    spent = time.perf_counter() - start
+    try:
+        with _progress() as show:
+            comparison = compare_in_rounds(
+                question.models,
+                question.data.X,
+                question.data.y,
+                budget=max(0.5 * seconds, _FOR_ROUNDS * seconds - spent),
+                metric=question.metric,
+                floor=question.floor,
+                n_jobs=jobs or min(_MOST_JOBS, cpu_count()),
+                random_state=seed,
+                on_progress=show,
+            )
+    except KeyboardInterrupt:
+        print("mercer: stopped before the first round was finished", file=sys.stderr)
+        raise typer.Exit(130) from None
+    content = describe(question, comparison, the_map=the_map, budget=seconds, seed=seed)
+    write_folder(output, question, comparison, points, content)
+    # SWITCH ON when it exists: from mercer.report import write_comparison_report; \
+    #   page = write_comparison_report(output)
+    if as_json:
+        print_json({**content, "folder": str(output)})
+    else:
+        print_comparison(content, output)
+    if comparison.interrupted:
+        print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+@contextmanager
+def _progress() -> "Iterator[Callable[[RoundsProgress], None]]":
+    """Show the time that is used, on standard error and to people only."""
+    console = Console(stderr=True)
+    columns = (BarColumn(30), TextColumn("{task.description}"))
+    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("getting ready", total=None)
+
+        def show(progress: "RoundsProgress") -> None:
+            rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
+            used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
+            bar.update(
+                task,
+                total=1.0,
+                completed=min(used, 1.0),
+                description=f"{rounds}, {progress.seconds:.0f} s, {escape(progress.estimator)}",
+            )
+
+        yield show

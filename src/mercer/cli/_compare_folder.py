@@ -1,0 +1,234 @@
+"""The results folder of ``mercer compare``: what is in it, and how it gets there whole."""
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.cli._compare_curves import confusion, curves_of, hard_rows
+from mercer.cli._compare_question import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.comparison import RoundsComparison
+
+__all__ = ["check_folder", "describe", "write_folder"]
+
+_MOST_LEADERS = 4
+_MARK = "comparison.json"  # moved last: where it is, all else is
+
+
+def check_folder(output: Path) -> None:
+    """Refuse a place for results before hours are spent on them."""
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{output} is a file: choose another folder with -o.")
+    there = output if output.exists() else next(p for p in output.absolute().parents if p.exists())
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"Nothing can be written to {there}: choose another folder with -o.")
+
+
+def describe(
+    question: Question,
+    comparison: "RoundsComparison",
+    *,
+    the_map: Mapping[str, Any],
+    budget: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return ``comparison.json``: the question, the ranking, the tests and the answer."""
+    data = question.data
+    classes, counts = np.unique(data.y, return_counts=True)
+    leaders = _leaders(comparison)
+    rows = np.asarray(data.X.index, dtype=np.intp) + 1
+    rivals = [name for name in comparison.scores if _kind(name) != "floor"]
+    return {
+        "kind": "comparison",
+        "question": {
+            "table": question.table,
+            "is_bundled": question.bundled is not None,
+            "target": data.target,
+            "rows": len(data.y),
+            "columns": [asdict(column) for column in data.columns],
+            "classes": [
+                {"name": str(name), "rows": int(n)} for name, n in zip(classes, counts, strict=True)
+            ],
+            "notes": list(data.notes),
+        },
+        "metric": question.metric,
+        "metric_reason": question.reason,
+        "lower_is_better": question.metric == "log-loss",
+        "positive_class": str(comparison.positive) if len(classes) == 2 else None,
+        "confidence_level": comparison.confidence_level,
+        "budget_seconds": budget,
+        "seconds": round(comparison.seconds, 2),
+        "interrupted": comparison.interrupted,
+        "rounds": len(comparison.rounds),
+        "splits": {
+            "kind": "repeated stratified folds",
+            "folds": comparison.n_folds,
+            "train_rows": comparison.n_train,
+            "test_rows": comparison.n_test,
+        },
+        "models": _models(question, comparison),
+        "pairs": _records(
+            comparison.pairs.drop(columns=["test", "statistic"]).rename(
+                columns={"pvalue_holm": "corrected"}
+            )
+        ),
+        "answer": comparison.answer,
+        "leader": comparison.leader,
+        "leaders": leaders,
+        "hard_rows": hard_rows(comparison, rivals or list(comparison.scores), rows),
+        "map": dict(the_map),
+        "fit_command": _fit_command(question, comparison.leader, seed),
+        "python": _python(question, comparison.leader, seed),
+        "versions": _versions(),
+        "machine": {
+            "system": f"{platform.system()} {platform.release()}",
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+        },
+        "seed": seed,
+    }
+
+
+def _models(question: Question, comparison: "RoundsComparison") -> list[dict[str, Any]]:
+    """Return the ranking, those that failed or were left out at its end."""
+    from mercer.models import CappedClassifier, describe_model
+
+    table = comparison.summary.rename(columns={"n_bytes": "bytes"})
+    lines = _records(table.rename_axis("name").reset_index())
+    for line in lines:
+        info = describe_model(line["name"])
+        model = question.models[line["name"]].steps[-1][1]
+        n_rows = round(comparison.n_train)
+        is_capped = isinstance(model, CappedClassifier)
+        line |= {
+            "label": info.label,
+            "kind": info.kind,
+            "n_rows_fitted": min(n_rows, model.max_rows) if is_capped else n_rows,
+            "bytes": None if line["bytes"] is None else int(line["bytes"]),
+        }
+    return lines
+
+
+def _fit_command(question: Question, name: str, seed: int) -> str:
+    """Return the command that fits the model on all rows."""
+    parts = ["mercer", "fit", question.path, "--target", question.data.target, "--model", name]
+    balanced = ["--balanced"] if question.is_balanced else []
+    seeded = ["--seed", str(seed)] if seed else []
+    return shlex.join([*parts, *balanced, *seeded, "-o", f"{name}.skops"])
+
+
+def _python(question: Question, name: str, seed: int) -> str:
+    options = [", balanced=True"] if question.is_balanced else []
+    options += [f", random_state={seed}"] if seed else []
+    return "\n".join(
+        [
+            "from mercer.models import make_model",
+            "from mercer.tables import read_table, split_target",
+            "",
+            f"data = split_target(read_table({question.path!r}), {question.data.target!r})",
+            f"model = make_model({name!r}, data{''.join(options)}).fit(data.X, data.y)",
+        ]
+    )
+
+
+def _versions() -> dict[str, str]:
+    import pandas
+    import scipy
+    import sklearn
+
+    from mercer import __version__
+
+    found = {"numpy": np, "pandas": pandas, "scikit-learn": sklearn, "scipy": scipy}
+    versions = {name: str(module.__version__) for name, module in found.items()}
+    return {"mercer": __version__, "python": platform.python_version(), **versions}
+
+
+def _kind(name: str) -> str:
+    from mercer.models import describe_model
+
+    return describe_model(name).kind
+
+
+def _leaders(comparison: "RoundsComparison") -> list[str]:
+    """Return the best model and those that cannot be told from it."""
+    table = comparison.summary
+    near = table.index[table["against_best"].isin(["best", "same"])]
+    return [str(name) for name in near if _kind(name) != "floor"][:_MOST_LEADERS]
+
+
+def write_folder(
+    output: Path,
+    question: Question,
+    comparison: "RoundsComparison",
+    points: "pd.DataFrame",
+    content: Mapping[str, Any],
+) -> None:
+    """Write everything beside its place, then move it there, the mark of completeness last."""
+    from mercer.tables import write_table
+
+    rows = np.asarray(question.data.X.index, dtype=np.intp) + 1
+    leaders = content["leaders"]
+    output = output.absolute()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as part:
+        place = Path(part)
+        write_table(_scores(comparison), place / "scores.csv")
+        write_table(_predictions(comparison, leaders, rows), place / "predictions.csv")
+        write_table(points, place / "map.csv")
+        _write_json(place / "curves.json", _curves(comparison, leaders))
+        if question.bundled is not None:
+            write_table(question.bundled, place / "table.csv")
+        _write_json(place / _MARK, content)
+        output.mkdir(exist_ok=True)
+        (output / _MARK).unlink(missing_ok=True)
+        for file in sorted(place.iterdir(), key=lambda file: file.name == _MARK):
+            shutil.move(file, output / file.name)
+
+
+def _scores(comparison: "RoundsComparison") -> "pd.DataFrame":
+    scores = comparison.metrics.rename_axis(["model", "split"]).reset_index()
+    scores.insert(2, "score", scores[comparison.metric])
+    return scores
+
+
+def _predictions(comparison: "RoundsComparison", leaders: list[str], rows: Any) -> "pd.DataFrame":
+    frame = comparison.predictions.reset_index()
+    frame.insert(1, "row", rows[frame.pop("sample")])
+    frame = frame.rename(columns={"y_true": "truth"})
+    for name in leaders:
+        if comparison.has_probabilities[name] and name in comparison.outputs:
+            for c, label in enumerate(comparison.classes):
+                values = comparison.outputs[name][:, c].astype(float)
+                frame[f"p:{name}:{label}"] = values.round(6)
+    return frame
+
+
+def _curves(comparison: "RoundsComparison", leaders: list[str]) -> dict[str, Any]:
+    return {
+        "classes": [str(label) for label in comparison.classes],
+        "confusion": {name: confusion(comparison, name) for name in comparison.scores},
+        "leaders": {name: curves_of(comparison, name) for name in leaders},
+    }
+
+
+def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return rows as JSON has them: no NaN."""
+    lines: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
+    return lines
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,112 @@
+"""What ``mercer compare`` prints: a ranked table, the answer, and where everything is."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mercer.cli._output import one_line, percent, print_notes
+
+__all__ = ["print_comparison"]
+
+_FEW_ROUNDS = 5
+_STYLES = {"best": "bold green", "same": "green", "worse": "red"}
+
+
+def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
+    """Print the ranking and what follows from it."""
+    console = Console(soft_wrap=True, highlight=False)
+    _print_question(console, content)
+    console.print(_ranking(content))
+    console.print()
+    console.print(f"[bold]{escape(content['answer'])}[/]")
+    if content["rounds"] < _FEW_ROUNDS and not content["interrupted"]:
+        console.print(
+            f"There was time for {content['rounds']} rounds only: a longer --budget would tell "
+            "more apart."
+        )
+    for line in content["models"]:
+        reason = line["error"] or line["note"]
+        if reason:
+            first = reason.partition("\n")[0]
+            console.print(f"  {line['name']}: {escape(first)}")
+    hard = content["hard_rows"]
+    if hard["count"]:
+        console.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
+    console.print(f"\nResults: {escape(str(folder))}")
+    console.print(f"To fit the best: {escape(content['fit_command'])}")
+
+
+def _print_question(console: Console, content: Mapping[str, Any]) -> None:
+    question = content["question"]
+    used = sum(column["used"] for column in question["columns"])
+    if question["is_bundled"]:
+        console.print(
+            "No table was given, so this is a data set that comes with scikit-learn; "
+            "yours: mercer compare people.csv --target COLUMN"
+        )
+    classes = sorted(question["classes"], key=lambda one: -one["rows"])
+    shown = [f"{one['name']} ({percent(one['rows'] / question['rows'])})" for one in classes[:5]]
+    more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
+    rows = f"{question['rows']} rows, {used} columns used"
+    classes_of = f"{question['target']}: {', '.join(shown)}{more}"
+    console.print(
+        f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"
+    )
+    print_notes(question["notes"])
+    console.print(escape(content["metric_reason"]))
+
+
+def _ranking(content: Mapping[str, Any]) -> Table:
+    level = f"{100 * content['confidence_level']:.4g} % interval"
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column, side in (("model", "left"), (content["metric"], "right"),
+                         (level, "left"), ("against the best", "left"), ("fit", "right"),
+                         ("size", "right")):  # fmt: skip
+        table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for line in content["models"]:
+        style = _STYLES.get(line["against_best"] or "", "dim")
+        table.add_row(
+            escape(line["name"]),
+            _number(line["score"]),
+            _interval(line),
+            f"[{style}]{_verdict(line)}[/]",
+            _seconds(line["fit_seconds"]),
+            _bytes(line["bytes"]),
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _interval(line: Mapping[str, Any]) -> str:
+    return "–" if line["low"] is None else f"{line['low']:.3f} to {line['high']:.3f}"
+
+
+def _verdict(line: Mapping[str, Any]) -> str:
+    if line["error"]:
+        return "failed"
+    if line["note"]:
+        return "left out"
+    p = line["pvalue"]
+    word = line["against_best"] or "–"
+    if p is None:
+        return word
+    return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def _bytes(value: int | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"

@@ -1,0 +1,136 @@
+"""``mercer fit``: a table → a fitted model in a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from mercer.cli._output import check_output, one_line, percent, print_json, print_notes, status
+
+if TYPE_CHECKING:
+    from mercer.models import ModelScore
+    from mercer.tables import LabelledTable
+
+
+def fit(
+    table: Annotated[str, typer.Argument(help="CSV, TSV, parquet, Excel or .npz; - is stdin.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="auto, fisher, laplacian, parzen, ise, logistic, svc, knn, forest, boosting "
+            "or dummy; auto takes the best of fisher, boosting and logistic in 3 folds.",
+        ),
+    ] = "auto",
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Rare classes count as much as frequent ones.")
+    ] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File for the model; ends with .skops.")
+    ] = Path("model.skops"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of folds and models.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Fit a model on a table and save it, with what it needs to read new tables.
+
+    It is judged first, by 3 folds: on rows that it was fitted without.
+    Then it is fitted on all rows.  Folds are made of 10000 rows at most.
+
+    Example: [bold]mercer fit people.csv --target income -o income.skops[/bold]
+    """
+    from mercer.models import (
+        ModelCard,
+        choose_model,
+        describe_model,
+        make_model,
+        save_model,
+        score_model,
+    )
+    from mercer.tables import read_table, split_target
+
+    if model != "auto":
+        describe_model(model)  # before anything takes time
+    check_output(output, (".skops",))
+    with status(f"reading {table} …"):
+        data = split_target(read_table(table), target)
+    options: Any = {"balanced": balanced, "random_state": seed}
+    with status("scoring …") as show:
+        if model == "auto":
+            scores = choose_model(
+                data, **options, on_progress=lambda name: show(f"scoring {name} …")
+            )
+        else:
+            scores = [score_model(model, data, **options)]
+        best = scores[0]
+        show(f"fitting {best.model} on all rows …")
+        pipeline = make_model(best.model, data, **options).fit(data.X, data.y)
+    card = ModelCard.describe(best.model, data, balanced=balanced, scores=best.figures())
+    save_model(output, pipeline, card)
+
+    n_fitted = getattr(pipeline[-1], "n_rows_fitted_", len(data.y))
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "model": best.model,
+                "n_rows_fitted": n_fitted,
+                "scores": {score.model: score.figures() for score in scores},
+                "notes": list(data.notes),
+                "card": card.to_dict(),
+            }
+        )
+        return
+    print_notes(data.notes)
+    _print(table, data, scores, balanced, n_fitted, output)
+
+
+def _print(
+    table: str,
+    data: "LabelledTable",
+    scores: "list[ModelScore]",
+    balanced: bool,
+    n_fitted: int,
+    output: Path,
+) -> None:
+    import numpy as np
+
+    from mercer.models import describe_model
+
+    console = Console(highlight=False)
+    used = [column for column in data.columns if column.used]
+    unused = [column for column in data.columns if not column.used]
+    classes, counts = np.unique(data.y, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    shown = ", ".join(f"{classes[i]} ({percent(counts[i] / counts.sum())})" for i in order[:5])
+    more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
+    say = _speaker(console)
+    say("read", f"{table}: {len(data.y)} rows, {len(used)} columns used, {len(unused)} not")
+    for column in unused:
+        say("", f"not used: {column.name} ({column.kind}: {column.reason})")
+    say("predict", f"{data.target}: {shown}{more}")
+    key = "balanced_accuracy" if balanced else "accuracy"
+    for score in scores:
+        rows = f"{score.n_splits} folds of {score.n_rows} rows"
+        say(
+            "scored",
+            f"{score.model}: {key.replace('_', ' ')} {percent(getattr(score, key))} ({rows})",
+        )
+    best = scores[0]
+    floor = 1 / len(classes) if balanced else best.floor
+    say("", f"one class always: {percent(floor)}")
+    if len(scores) > 1:
+        say("", "the best is taken; its score is a little too high, as it was chosen by it")
+    label = describe_model(best.model).label
+    say("fitted", f"{best.model} ({label}) on {n_fitted} of {len(data.y)} rows")
+    say("wrote", f"{output}: mercer predict {output} NEW.csv")
+
+
+def _speaker(console: Console) -> Any:
+    def say(what: str, text: str) -> None:
+        console.print(f"[bold]{what:8}[/]{escape(one_line(text))}", soft_wrap=True)
+
+    return say

@@ -1,0 +1,90 @@
+"""``mercer info``: what is in a model file, without running anything."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mercer.cli._output import one_line, percent, print_json
+
+if TYPE_CHECKING:
+    from mercer.models import ModelContents
+
+
+def info(
+    model: Annotated[str, typer.Argument(help="What mercer fit wrote.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what is in a model file: target, columns, scores, types.
+
+    Nothing in the file is built or run; its digests are checked.
+
+    Example: [bold]mercer info income.skops[/bold]
+    """
+    from mercer.models import read_card
+
+    found = read_card(model)
+    if as_json:
+        print_json(
+            {
+                "card": found.card.to_dict(),
+                "types": list(found.types),
+                "untrusted": list(found.untrusted),
+                "n_bytes": found.n_bytes,
+            }
+        )
+    else:
+        _print(found)
+
+
+def _print(found: "ModelContents") -> None:
+    from mercer.models import describe_model, list_models
+
+    console = Console(highlight=False)
+    card = found.card
+    label = describe_model(card.model).label if card.model in list_models() else "not known here"
+    facts = {
+        "model": f"{card.model} ({label}{', balanced' if card.balanced else ''})",
+        "predicts": f"{card.target}: {_listed(card.classes)}",
+        "trained": f"{card.trained} on {card.n_rows} rows",
+        "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
+        "scored": _scores(dict(card.scores)),
+        "size": f"{found.n_bytes / 1e6:.1f} MB unpacked, {len(found.types)} types",
+    }
+    for what, text in facts.items():
+        console.print(f"[bold]{what:10}[/]{escape(one_line(text))}", soft_wrap=True)
+    console.print()
+    columns = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("column", "kind", "used", "values"):
+        columns.add_column(name, overflow="fold")
+    for column in card.columns:
+        shown = column.examples if column.used else (column.reason,)
+        is_used = "yes" if column.used else "no"
+        texts = (column.name, column.kind, is_used, ", ".join(shown))
+        columns.add_row(*(escape(one_line(text)) for text in texts))
+    console.print(columns)
+    console.print()
+    console.print("[bold]types[/]")
+    for name in found.types:
+        mark = "  [red]not trusted[/]" if name in found.untrusted else ""
+        console.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
+    if found.untrusted:
+        console.print("mercer predict would refuse this file.", style="red")
+
+
+def _listed(names: tuple[str, ...], most: int = 10) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _scores(scores: dict[str, float]) -> str:
+    try:
+        return (
+            f"accuracy {percent(scores['accuracy'])}, balanced accuracy "
+            f"{percent(scores['balanced_accuracy'])} on {scores['n_rows']} rows left out, "
+            f"{scores['n_splits']} folds; one class always: {percent(scores['floor'])}"
+        )
+    except (KeyError, TypeError, ValueError):
+        return "not scored"

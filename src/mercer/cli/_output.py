@@ -1,0 +1,56 @@
+"""What all commands on a table do in the same way: notes, progress, JSON, the place of files."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+__all__ = ["check_output", "one_line", "percent", "print_json", "print_notes", "status"]
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print notes on standard error, one line each."""
+    for note in notes:
+        print(f"note: {one_line(note)}", file=sys.stderr)
+
+
+@contextmanager
+def status(text: str) -> Iterator[Any]:
+    """Show what is going on, on standard error and to people only; yields a way to change it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status(escape(text)) as shown:
+        yield lambda text: shown.update(escape(text))
+
+
+def percent(share: float) -> str:
+    """Show a share as 87.3 %."""
+    return f"{share:.1%}".replace("%", " %")
+
+
+def print_json(found: Any) -> None:
+    """Print JSON on standard output; what is no number is null."""
+    print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and other characters that a terminal would obey."""
+    kept = "".join(sign if sign.isprintable() else " " for sign in text)
+    return " ".join(kept.split())
+
+
+def check_output(output: Path, endings: tuple[str, ...]) -> None:
+    """Refuse a place where nothing can be written, before the work is done."""
+    if output.suffix.lower() not in endings:
+        *first, last = endings
+        either = f"{', '.join(first)} or {last}" if first else last
+        raise ValueError(f"File {output} must end with {either}: rename it.")
+    if not output.expanduser().absolute().parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {output.parent}: make it first.")

@@ -1,0 +1,151 @@
+"""``mercer predict``: a model file and new rows → classes and probabilities."""
+
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mercer.cli._output import check_output, one_line, percent, print_json, print_notes, status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.models import ModelCard
+    from mercer.tables import Table
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="What mercer fit wrote.")],
+    table: Annotated[str, typer.Argument(help="New rows; - is stdin.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help=".csv, .tsv or .parquet; default: CSV to stdout."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", help="A column of the new table to put first, such as an id."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
+) -> None:
+    """Predict the class of new rows, and its probabilities.
+
+    Columns are found by name, in any order; rows keep their order.
+    The answer has the columns to keep, "predicted" and a "p(class)" for every class.
+
+    Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
+    """
+    from mercer.models import load_model
+    from mercer.tables import match_columns, read_table, write_table
+
+    if output is not None:
+        check_output(output, (".csv", ".tsv", ".parquet"))
+    with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
+        warnings.simplefilter("always")
+        pipeline, card = load_model(model)
+    notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    with status(f"reading {table} …"):
+        given = read_table(table)
+        new = match_columns(_without_known(given, card, keep or []), card.columns)
+    with status(f"predicting {len(new.frame)} rows …"):
+        answers = _answers(pipeline, card, new.frame)
+    notes += [*new.notes, *_judged(given, card, answers)]
+    answers = _kept(given, keep or [], answers)
+
+    if output is not None:
+        write_table(answers, output)
+    if as_json:
+        print_json(_as_json(answers, card, output, notes))
+        return
+    print_notes(notes)
+    if output is None:
+        _print_csv(answers)
+        return
+    counts = answers["predicted"].value_counts()
+    shown = ", ".join(f"{name}: {n}" for name, n in counts.head(10).items())
+    print(f"{len(answers)} rows written to {output} ({one_line(shown)})")
+
+
+def _without_known(given: "Table", card: "ModelCard", keep: list[str]) -> "Table":
+    """Leave out columns that have a use here, so that no note says that they are not used."""
+    import dataclasses
+
+    asked = {column.name for column in card.columns}
+    known = [name for name in (card.target, *keep) if name in given.frame and name not in asked]
+    return dataclasses.replace(given, frame=given.frame.drop(columns=list(dict.fromkeys(known))))
+
+
+def _answers(pipeline: Any, card: "ModelCard", X: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
+    predicted = pd.Series(pipeline.predict(X), index=X.index, dtype=object)
+    answers = pd.DataFrame({"predicted": predicted})
+    if hasattr(pipeline, "predict_proba"):
+        shares = pipeline.predict_proba(X)
+        for i, name in enumerate(card.classes):
+            answers[f"p({name})"] = shares[:, i]
+    return answers
+
+
+def _judged(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:
+    """Say how many are right where the new table has the target too."""
+    import numpy as np
+
+    from mercer.tables import split_target
+
+    if card.target not in given.frame:
+        return []
+    try:
+        known = split_target(given, card.target, min_class_rows=1)
+    except ValueError:  # one class, or none: nothing to be said
+        return []
+    right = np.mean(answers.loc[known.X.index, "predicted"].to_numpy() == known.y)
+    share = percent(float(right))
+    return [f"Column {card.target!r} is there: {share} of {len(known.y)} rows are predicted right."]
+
+
+def _kept(given: "Table", names: list[str], answers: "pd.DataFrame") -> "pd.DataFrame":
+    """Put columns of the new table before the answers."""
+    import pandas as pd
+
+    for name in names:
+        if name not in given.frame:
+            raise LookupError(f"There is no column {name!r} in {given.name} to keep.")
+        if name in answers:
+            raise ValueError(f"Column {name!r} cannot be kept: the answers have one of that name.")
+    return pd.concat([given.frame[list(dict.fromkeys(names))], answers], axis=1)
+
+
+def _as_json(
+    answers: "pd.DataFrame", card: "ModelCard", output: Path | None, notes: list[str]
+) -> dict[str, Any]:
+    import json
+
+    found: dict[str, Any] = {
+        "model": card.model,
+        "target": card.target,
+        "n_rows": len(answers),
+        "counts": {str(k): int(n) for k, n in answers["predicted"].value_counts().items()},
+        "notes": notes,
+    }
+    if output is not None:
+        return {**found, "output": str(output)}
+    return {**found, "rows": json.loads(answers.to_json(orient="records", double_precision=15))}
+
+
+def _print_csv(answers: "pd.DataFrame") -> None:
+    """Print what a file would hold; a reader that has seen enough is no error."""
+    from mercer.tables import write_table
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "predictions.csv")
+        write_table(answers, place)
+        text = place.read_text(encoding="utf-8")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

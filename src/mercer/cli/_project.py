@@ -1,0 +1,79 @@
+"""``mercer project``: a table → two coordinates for each row."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mercer.cli._output import check_output, print_json, print_notes, status
+
+if TYPE_CHECKING:
+    from mercer.tables import Table
+
+
+def project(
+    table: Annotated[str, typer.Argument(help="CSV, TSV, parquet, Excel or .npz; - is stdin.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="The column with the classes.")],
+    method: Annotated[
+        str,
+        typer.Option(help="fisher, lsva, roweis-saul, lpp, lda, pca or eigenmaps."),
+    ] = "fisher",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File for the coordinates: .csv, .tsv, .parquet.")
+    ] = Path("embedding.csv"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the choice of rows.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Map the rows of a table to two coordinates.
+
+    Writes row, x, y, class and held_out, and beside them a page to look at (.html).
+    Methods that see classes are fitted on three quarters of the rows:
+    the others (held_out) show whether the classes are really apart.
+
+    Example: [bold]mercer project people.csv --target income --method fisher -o map.csv[/bold]
+    """
+    from mercer.report import write_scatter_page
+    from mercer.tables import write_table
+
+    check_output(output, (".csv", ".tsv", ".parquet"))
+    embedding = embed(table, target, method, seed)
+    write_table(embedding, output)
+    page = write_scatter_page(
+        embedding.frame,
+        output.expanduser().with_suffix(".html"),
+        title=f"{Path(table).name}: {target} by {method}",
+        text=f"Each point is a row; its colour and shape are its {target}.",
+        notes=embedding.notes,
+    )
+    n_rows = len(embedding.frame)
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "page": str(page),
+                "method": method,
+                "n_rows": n_rows,
+                "n_held_out": int(embedding.frame["held_out"].sum()),
+                "notes": list(embedding.notes),
+            }
+        )
+        return
+    print_notes(embedding.notes)
+    print(f"{n_rows} rows written to {output} (row, x, y, class, held_out)")
+    print(f"The page: {page}")
+
+
+def embed(table: str, target: str, method: str, seed: int = 0) -> "Table":
+    """Return the coordinates of a file's rows, with the notes of reading and of mapping."""
+    import dataclasses
+
+    from mercer.models import PROJECTIONS, project_table
+    from mercer.tables import read_table, split_target
+
+    if method not in PROJECTIONS:
+        raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")
+    with status(f"reading {table} …") as show:
+        data = split_target(read_table(table), target)
+        show(f"mapping {len(data.y)} rows …")
+        found = project_table(data, method, random_state=seed)
+    return dataclasses.replace(found, notes=(*data.notes, *found.notes))

@@ -1,0 +1,391 @@
+"""What :func:`mercer.comparison.compare_in_rounds` returns: scores, intervals, tests, an answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from mercer.comparison._checks import FloatArray, largest
+from mercer.comparison._display import Section, ShownAsTables
+from mercer.comparison._folds import Split
+from mercer.comparison._paired_t import corrected_t_test
+from mercer.comparison._pairs import PairTest, Results, holm_correction, run_pairs
+from mercer.comparison._result import PairedTestResult, p_phrase
+from mercer.comparison._rounds_fit import Fit, Work
+from mercer.comparison._rounds_scores import LOWER_IS_BETTER
+
+__all__ = ["RoundsComparison", "collect_rounds", "mean_interval"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RoundsComparison(ShownAsTables):
+    """Estimators compared in rounds of splits.
+
+    ``print(comparison)`` shows tables and the answer, notebooks show them as HTML.
+
+    Attributes
+    ----------
+    metric : str
+        What estimators are judged by; of ``"log-loss"`` less is better.
+    floor : str or None
+        The estimator that any other must beat.
+    metrics : DataFrame
+        Every score: the index holds estimator and split, the columns are metrics. NaN where a
+        metric needs probabilities and there are none.
+    rounds : tuple of int
+        Numbers of the splits that all estimators in the comparison have finished; scores,
+        intervals and tests are of these.
+    classes : ndarray
+        Class labels, sorted.
+    positive : label
+        The rarest class; with two classes, F1 and average precision are of it.
+    predictions : DataFrame
+        A row per round and test sample (the index holds both): ``y_true``, and a column per
+        estimator in the comparison.
+    outputs : dict of name to ndarray of shape (n_rows_of_predictions, n_classes)
+        Probabilities or decision scores behind the predictions, where they are few enough to keep.
+    has_probabilities : dict of name to bool
+        Which of the two.
+    fit_seconds, predict_seconds : DataFrame of shape (n_rounds, n_estimators)
+        On one thread.
+    n_bytes : dict of name to int or None
+        Size of the model of the first split, pickled; None where it is beyond 1 GiB or unknown.
+    errors : dict of name to str
+        First error of each estimator that failed.
+    notes : dict of name to str
+        Why an estimator was left out.
+    warnings : dict of name to str
+        First warning of each estimator that gave one.
+    pairs : DataFrame
+        A row per pair: difference (a minus b, positive where a is better) with its interval,
+        statistic, p-value, p-value after Holm's correction over all pairs (pairs with the floor
+        are corrected among themselves), and the verdict.
+    results : dict
+        The full result of each test, by ``("corrected_t", a, b)``.
+    n_train, n_test : float
+        Mean sizes of the two parts of a split.
+    n_folds : int
+        Folds of a repetition.
+    confidence_level : float
+        Of intervals and verdicts.
+    seconds : float
+        By the clock.
+    interrupted : bool
+        Whether it was stopped by Ctrl-C.
+    """
+
+    metric: str
+    floor: str | None
+    metrics: pd.DataFrame
+    rounds: tuple[int, ...]
+    classes: npt.NDArray[np.generic]
+    positive: Any
+    predictions: pd.DataFrame
+    outputs: Mapping[str, npt.NDArray[np.float32]]
+    has_probabilities: Mapping[str, bool]
+    fit_seconds: pd.DataFrame
+    predict_seconds: pd.DataFrame
+    n_bytes: Mapping[str, int | None]
+    errors: Mapping[str, str]
+    notes: Mapping[str, str]
+    warnings: Mapping[str, str]
+    pairs: pd.DataFrame
+    results: Results
+    n_train: float
+    n_test: float
+    n_folds: int
+    confidence_level: float
+    seconds: float
+    interrupted: bool
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Score of each estimator in the comparison on each round, by ``metric``."""
+        wide = self.metrics[self.metric].unstack("estimator")
+        return wide.loc[list(self.rounds), list(self.fit_seconds.columns)]
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row per estimator, best first; those that failed or were left out come last.
+
+        Columns: mean ``score`` and its interval (``low``, ``high``), ``difference`` from the
+        leader, ``pvalue`` of that after Holm's correction over all pairs, and ``against_best``:
+        "best", "same", "worse", or empty where it cannot be tested; median seconds of a fit and of
+        a prediction, bytes, and what was said.
+        """
+        means = self.scores.mean().sort_index()
+        is_low = self.metric in LOWER_IS_BETTER
+        means = means.sort_values(ascending=is_low, key=lambda mean: mean.round(12), kind="stable")
+        names = [*means.index, *self.notes, *self.errors]
+        table = pd.DataFrame({"score": means}, index=pd.Index(names, name="estimator"))
+        overlap = self.n_test / self.n_train
+        bounds = {
+            name: mean_interval(self.scores[name], overlap, self.confidence_level)
+            for name in self.scores
+        }
+        most = np.inf if is_low else 1.0
+        table["low"] = pd.Series({name: low for name, (low, _) in bounds.items()}).clip(0.0, most)
+        table["high"] = pd.Series({name: high for name, (_, high) in bounds.items()}).clip(
+            0.0, most
+        )
+        table = table.join(self._against_best(means))
+        table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
+        table["predict_seconds"] = self.predict_seconds.median()
+        table["n_bytes"] = pd.Series(self.n_bytes, dtype="Int64")
+        for column in ("warnings", "notes", "errors"):
+            said = pd.Series(getattr(self, column), dtype=object)
+            table[column.removesuffix("s")] = said.reindex(names, fill_value="")
+        return table
+
+    @property
+    def leader(self) -> str:
+        """The estimator with the best mean score; of equals, the first by name."""
+        return str(self.summary.index[0])
+
+    def _against_best(self, means: "pd.Series[float]") -> pd.DataFrame:
+        """How far everybody is behind the leader, and whether that is more than chance."""
+        leader = str(means.index[0])
+        rows: dict[str, tuple[float, float, str]] = {leader: (0.0, np.nan, "best")}
+        corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in self.pairs.itertuples()}
+        for name in means.index[1:]:
+            pvalue = corrected[frozenset((leader, name))]
+            verdict = "worse" if pvalue < 1 - self.confidence_level else "same"
+            # NaN: one round only, or a difference that never varies
+            rows[name] = (abs(means[leader] - means[name]), pvalue,
+                          "" if np.isnan(pvalue) else verdict)  # fmt: skip
+        columns = ["difference", "pvalue", "against_best"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+    @property
+    def answer(self) -> str:
+        """The comparison in one sentence."""
+        table = self.summary[self.summary["score"].notna()]
+        leader = self.leader
+        if len(table) == 1:
+            return f"{leader} is the only one that was scored, so there is nothing to compare."
+        if len(self.rounds) < 2:
+            return (
+                f"{leader} scores best on the one split that there was time for, which tells "
+                "nothing apart: give it a longer budget."
+            )
+        if leader == self.floor:
+            return f"Nothing scores better than {leader}, which any model must beat."
+        rivals = table[table.index != self.floor]
+        same, worse, untested = (
+            rivals.loc[rivals["against_best"] == verdict, "pvalue"]
+            for verdict in ("same", "worse", "")
+        )
+        parts = []
+        if not same.empty:
+            alike = _listed([leader, *same.index])
+            parts.append(f"{alike} are indistinguishable ({_p(same, worst=False)})")
+            if not worse.empty:
+                parts.append(
+                    f"{_listed(worse.index)} {_are(worse)} worse ({_p(worse, worst=True)})"
+                )
+        elif not worse.empty:
+            parts.append(
+                f"{leader} is better than {_listed(worse.index)} ({_p(worse, worst=True)})"
+            )
+        if not untested.empty:
+            parts.append(
+                f"{_listed(untested.index)} {_are(untested)} below {leader} by the same on every "
+                "split, which no test can judge"
+            )
+        return "; ".join([*parts, *self._above_floor(list(rivals.index))]) + "."
+
+    def _above_floor(self, names: Sequence[str]) -> list[str]:
+        """Say who is better than the floor, if there is one in the comparison."""
+        if self.floor not in self.scores:
+            return []
+        pairs = self.pairs[self.pairs["b"] == self.floor].set_index("a").loc[list(names)]
+        is_above = (pairs["pvalue_holm"] < 1 - self.confidence_level) & (pairs["difference"] > 0)
+        if is_above.all():
+            who = "all are" if len(names) > 1 else f"{names[0]} is"
+            return [f"{who} better than {self.floor} ({_p(pairs['pvalue_holm'], worst=True)})"]
+        not_above = pairs.index[~is_above]
+        are = "is" if len(not_above) == 1 else "are"
+        return [f"{_listed(not_above)} {are} not surely better than {self.floor}"]
+
+    def _sections(self) -> list[Section]:
+        shown = ["score", "low", "high", "against_best", "pvalue", "fit_seconds"]
+        table = self.summary[self.summary["score"].notna()][shown]
+        table = table.rename(columns={"pvalue": "p", "against_best": "against best"})
+        sections = [(f"{self.metric} in {len(self.rounds)} rounds. {self.answer}", table)]
+        out = {**self.notes, **{n: e.partition("\n")[0] for n, e in self.errors.items()}}
+        if out:
+            missing = pd.DataFrame({"estimator": out.keys(), "why": out.values()})
+            sections.append(("Not compared", missing.set_index("estimator")))
+        return sections
+
+    def __repr__(self) -> str:
+        return (
+            f"<RoundsComparison of {len(self.scores.columns)} estimators in {len(self.rounds)} "
+            "rounds: print it, or see .summary, .pairs and .answer>"
+        )
+
+
+def mean_interval(
+    scores: npt.ArrayLike, overlap: float, confidence_level: float
+) -> tuple[float, float]:
+    """Interval of a mean score over splits; NaN where there is no spread to make one from.
+
+    ``overlap`` is n_test/n_train, the correction of Nadeau and Bengio.
+    """
+    values: FloatArray = np.asarray(scores, dtype=np.float64)
+    if len(values) < 2 or np.ptp(values) <= 1e-12 * largest(values):
+        return np.nan, np.nan
+    error = np.sqrt((1 / len(values) + overlap) * values.var(ddof=1))
+    half = float(stats.t.ppf((1 + confidence_level) / 2, len(values) - 1) * error)
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def collect_rounds(
+    work: Work,
+    *,
+    splits: Sequence[Split],
+    rounds: Sequence[int],
+    fits: Mapping[str, Mapping[int, Fit]],
+    errors: Mapping[str, str],
+    notes: Mapping[str, str],
+    metric: str,
+    floor: str | None,
+    n_folds: int,
+    confidence_level: float,
+    seconds: float,
+    interrupted: bool,
+) -> RoundsComparison:
+    """Put together what the fits gave."""
+    names = [name for name in fits if name not in errors and name not in notes]
+    if not rounds:
+        raise ValueError(_nothing(errors, notes))
+    index = pd.Index(rounds, name="split")
+    by_name = {name: [fits[name][k] for k in rounds] for name in names}
+    made = [(name, k, fit) for name, own in fits.items() for k, fit in sorted(own.items())]
+    metrics = pd.DataFrame(
+        [fit.scores for *_, fit in made],
+        index=pd.MultiIndex.from_tuples(
+            [(name, k) for name, k, _ in made], names=["estimator", "split"]
+        ),
+    )
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    n_test = float(np.mean([len(test) for _, test in splits]))
+    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+    signed = {name: [sign * fit.scores[metric] for fit in own] for name, own in by_name.items()}
+
+    def test(a: str, b: str) -> PairedTestResult:
+        return corrected_t_test(
+            signed[a],
+            signed[b],
+            n_train=n_train,
+            n_test=n_test,
+            confidence_level=confidence_level,
+            names=(a, b),
+        )
+
+    pairs, results = _test_pairs(names, floor, test, confidence_level)
+    seconds_of = partial(_by_round, by_name, index)
+    warned = {
+        name: next((f.warning for f in own if f.warning), "") for name, own in by_name.items()
+    }
+    return RoundsComparison(
+        metric=metric,
+        floor=floor,
+        metrics=metrics,
+        rounds=tuple(rounds),
+        classes=work.classes,
+        positive=work.classes[work.positive],
+        predictions=_predictions(work, splits, rounds, by_name),
+        outputs={
+            name: np.concatenate([fit.outputs for fit in own])
+            for name, own in by_name.items()
+            if all(fit.outputs is not None for fit in own)
+        },
+        has_probabilities={name: own[0].are_probabilities for name, own in by_name.items()},
+        fit_seconds=seconds_of("fit_seconds"),
+        predict_seconds=seconds_of("predict_seconds"),
+        n_bytes={name: fits[name][0].n_bytes if 0 in fits[name] else None for name in names},
+        errors=dict(errors),
+        notes=dict(notes),
+        warnings={name: text for name, text in warned.items() if text},
+        pairs=pairs,
+        results=results,
+        n_train=n_train,
+        n_test=n_test,
+        n_folds=n_folds,
+        confidence_level=confidence_level,
+        seconds=seconds,
+        interrupted=interrupted,
+    )
+
+
+def _test_pairs(
+    names: Sequence[str], floor: str | None, test: PairTest, confidence_level: float
+) -> tuple[pd.DataFrame, Results]:
+    """Test all pairs, then those with the floor, each family with its own correction."""
+    rivals = [name for name in names if name != floor]
+    tests = {"corrected_t": test}
+    pairs, results = run_pairs(rivals, tests, confidence_level=confidence_level)
+    if floor is None or floor not in names or not rivals:
+        return pairs, results
+    parts = [run_pairs([one, floor], tests, confidence_level=confidence_level) for one in rivals]
+    against = pd.concat([part for part, _ in parts], ignore_index=True)
+    against["pvalue_holm"] = holm_correction(against["pvalue"])
+    is_chance = (against["pvalue_holm"] >= 1 - confidence_level) & (
+        against["pvalue"] < 1 - confidence_level
+    )
+    against.loc[is_chance, "verdict"] = "could be chance"
+    for _, more in parts:
+        results |= more
+    return pd.concat([pairs, against], ignore_index=True), results
+
+
+def _by_round(
+    by_name: Mapping[str, Sequence[Fit]], index: "pd.Index[int]", field: str
+) -> pd.DataFrame:
+    columns = {name: [getattr(fit, field) for fit in own] for name, own in by_name.items()}
+    return pd.DataFrame(columns, index)
+
+
+def _predictions(
+    work: Work, splits: Sequence[Split], rounds: Sequence[int], by_name: Mapping[str, Sequence[Fit]]
+) -> pd.DataFrame:
+    samples = np.concatenate([test for _, test in splits])
+    split = np.repeat(rounds, [len(test) for _, test in splits])
+    index = pd.MultiIndex.from_arrays([split, samples], names=["split", "sample"])
+    columns = {
+        name: work.classes[np.concatenate([fit.predicted for fit in own])]
+        for name, own in by_name.items()
+    }
+    return pd.DataFrame({"y_true": work.y[samples], **columns}, index)
+
+
+def _nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    """Say why nothing could be compared."""
+    if errors:
+        name, error = next(iter(errors.items()))
+        return f"No estimator could be scored; {name}: {error}"
+    name, note = next(iter(notes.items()))
+    return f"The budget is too short for one round ({name} {note}): give more seconds."
+
+
+def _p(pvalues: "pd.Series[float]", *, worst: bool) -> str:
+    """Say the p-values of several: the least of those that are large, or the largest of small."""
+    if len(pvalues) == 1:
+        return p_phrase(float(pvalues.iloc[0]))
+    bound = p_phrase(float(pvalues.max() if worst else pvalues.min()))
+    return bound if "<" in bound else bound.replace("=", "≤" if worst else "≥")
+
+
+def _are(several: "pd.Series[float]") -> str:
+    return "is" if len(several) == 1 else "are"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = [str(name) for name in names]
+    return f"{', '.join(most)} and {last}" if most else last

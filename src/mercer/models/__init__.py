@@ -1,0 +1,65 @@
+"""Models by name for a user's table, and files of fitted models that are safe to open.
+
+::
+
+    LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
+        │                                   ├─ tuned by folds           _tuned
+        │                                   └─ on at most so many rows  _capped
+        │  which, and how well out of fold?  score_model, choose_model  _scoring
+        ▼
+    fitted pipeline + ModelCard ── save_model ──▶ model.skops           _card, _files, _archive
+                                ◀── load_model ──                       _trust, _trees
+
+A map of the rows is :func:`project_table` (``_project``); whether two tables differ, and where,
+:func:`measure_tables` (``_measure``).
+
+A model file is a zip archive that skops writes, with the card and the digests of all other
+members as one JSON member.  Nothing is unpickled: a file loads only if each type in it is known,
+each digest fits and the trees point to nodes that exist.
+
+>>> import pathlib, tempfile
+>>> import pandas as pd
+>>> from mercer.models import ModelCard, load_model, make_model, save_model
+>>> from mercer.tables import split_target
+>>> fruit = ["fig"] * 3 + ["kiwi"] * 3
+>>> frame = pd.DataFrame({"size": [1.0, 1.1, 1.2, 4.0, 4.1, 4.2], "fruit": fruit})
+>>> data = split_target(frame, "fruit")
+>>> model = make_model("fisher", data).fit(data.X, data.y)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "fruit.skops")
+...     save_model(path, model, ModelCard.describe("fisher", data))
+...     loaded, card = load_model(path)
+>>> loaded.predict(data.X[:1]).tolist(), card.target
+(['fig'], 'fruit')
+"""
+
+from mercer.models._capped import CappedClassifier
+from mercer.models._card import ModelCard
+from mercer.models._catalogue import ModelInfo, describe_model, list_models, make_model
+from mercer.models._files import ModelContents, load_model, read_card, save_model
+from mercer.models._measure import ColumnDifference, TableDifference, measure_tables
+from mercer.models._project import PROJECTIONS, project_table
+from mercer.models._scoring import ModelScore, choose_model, score_model
+from mercer.models._tuned import TunedClassifier
+
+__all__ = [
+    "PROJECTIONS",
+    "CappedClassifier",
+    "ColumnDifference",
+    "ModelCard",
+    "ModelContents",
+    "ModelInfo",
+    "ModelScore",
+    "TableDifference",
+    "TunedClassifier",
+    "choose_model",
+    "describe_model",
+    "list_models",
+    "load_model",
+    "make_model",
+    "measure_tables",
+    "project_table",
+    "read_card",
+    "save_model",
+    "score_model",
+]

@@ -1,0 +1,158 @@
+"""A zip archive from anywhere → its members, checked; and members → a file, whole or not at all."""
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "CARD",
+    "SCHEMA",
+    "digest",
+    "parse",
+    "read_members",
+    "schema_nodes",
+    "show",
+    "write_whole",
+]
+
+CARD, SCHEMA = "mercer.json", "schema.json"
+_MOST_MEMBERS = 100_000
+_MAX_JSON = 1 << 27  # parsed, JSON takes some ten times its length
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+
+
+def show(path: str | os.PathLike[str]) -> str:
+    """Return a path as sentences show it."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text.strip() else repr(text)
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 digest in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_members(path: str | os.PathLike[str], max_bytes: int) -> dict[str, bytes]:
+    """Return the members of a model file by name, never more than a bound together."""
+    content = _read_file(path, max_bytes)
+    if content.startswith(b"\x80"):
+        raise ValueError(
+            f"File {show(path)} is a pickle, which could run anything and is never opened: fit "
+            "the model again by mercer fit."
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            infos = archive.infolist()
+            _check_size(path, infos, max_bytes)
+            members = {info.filename: archive.read(info) for info in infos}
+    except _BROKEN as error:
+        if isinstance(error, _TooLargeError):
+            raise
+        is_zip = content.startswith(b"PK")
+        what = "is damaged" if is_zip else "is no model file"
+        remedy = "copy it again, or fit the model again" if is_zip else "mercer fit writes them"
+        raise ValueError(f"File {show(path)} {what} ({_first_line(error)}): {remedy}.") from error
+    if len(members) < len(infos):
+        raise ValueError(
+            f"File {show(path)} has two members of one name, which no model file has: it is "
+            "refused."
+        )
+    for name in (SCHEMA, CARD):
+        if name not in members:
+            what = "was saved by skops, but not by Mercer" if name == CARD else "is no model file"
+            raise ValueError(f"File {show(path)} {what} (no {name}): mercer fit writes them.")
+    return members
+
+
+class _TooLargeError(ValueError):
+    """More bytes than the bound."""
+
+
+def _check_size(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo], max_bytes: int) -> None:
+    is_long = any(info.file_size > _MAX_JSON for info in infos if info.filename.endswith(".json"))
+    if is_long or sum(info.file_size for info in infos) > max_bytes or len(infos) > _MOST_MEMBERS:
+        raise _TooLargeError(
+            f"File {show(path)} unpacks to more than {max_bytes >> 20} MiB, the most that is "
+            "read: it is refused."
+        )
+
+
+def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    place = Path(path).expanduser()
+    name = show(path)
+    try:
+        if place.is_dir():
+            raise IsADirectoryError(f"{name} is a folder: name the model file in it.")
+        with place.open("rb") as stream:
+            content = stream.read(max_bytes + 1)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"There is no file {name}: mercer fit writes models.") from error
+    except IsADirectoryError:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise type(error)(f"File {name} cannot be read ({why}): check it.") from error
+    if len(content) > max_bytes:
+        raise ValueError(
+            f"File {name} is larger than {max_bytes >> 20} MiB, the most that is read: it is "
+            "refused."
+        )
+    if not content:
+        raise ValueError(f"File {name} is empty: fit the model again by mercer fit.")
+    return content
+
+
+def schema_nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield every object that a schema of skops describes; deep ones need no deep stack."""
+    waiting = [schema]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, dict):
+            if "__class__" in found and "__module__" in found:
+                yield found
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+
+
+def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
+    """Write an archive beside its place and move it there when it is complete."""
+    place = Path(os.path.realpath(Path(path).expanduser()))
+    if place.exists() and not place.is_file():
+        raise IsADirectoryError(f"{show(path)} is not a plain file: choose another name.")
+    beside = place.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        try:
+            with beside.open("xb") as stream:
+                with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
+                    for name, content in members.items():
+                        archive.writestr(name, content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(beside, place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise type(error)(
+            f"File {show(path)} cannot be written ({why}): choose another place."
+        ) from error
+
+
+def parse(content: bytes) -> Any:
+    """Read JSON; whatever is wrong with it is a ValueError."""
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise ValueError("its JSON is nested too deeply") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

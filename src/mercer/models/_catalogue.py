@@ -1,0 +1,264 @@
+"""The models by name: Mercer's classifiers, what people would otherwise pick, and the floor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
+from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.models._capped import CappedClassifier
+from mercer.models._tuned import TunedClassifier
+from mercer.tables import LabelledTable, make_preprocessor
+
+__all__ = ["ModelInfo", "describe_model", "list_models", "make_model"]
+
+_EXACT_ROWS = 2000  # up to which Fisher's discriminant is expanded on all rows
+_MAX_ROWS = 5000  # that methods of quadratic cost are fitted on
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model of the catalogue is.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for.
+    label : str
+        For people.
+    kind : {"mercer", "peer", "floor"}
+        Ours, what people would otherwise pick, or what any model must beat.
+    """
+
+    name: str
+    label: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What an estimator may depend on."""
+
+    n_rows: int
+    balanced: bool
+    random_state: int
+
+    @property
+    def scoring(self) -> str:
+        return "balanced_accuracy" if self.balanced else "accuracy"
+
+    @property
+    def class_weight(self) -> str | None:
+        return "balanced" if self.balanced else None
+
+
+def _fisher(asked: _Question) -> Any:
+    is_small = asked.n_rows <= _EXACT_ROWS
+    fisher = KernelFisherDiscriminant if is_small else SparseKernelFisherDiscriminant
+    return fisher(
+        class_weight=asked.class_weight,
+        scoring=asked.scoring,
+        random_state=asked.random_state,
+    )
+
+
+def _laplacian(asked: _Question) -> Any:
+    # Angles know no priors: equal ones would be counted twice.
+    return LaplacianClassifier(scoring=asked.scoring, random_state=asked.random_state)
+
+
+def _parzen(asked: _Question) -> Any:
+    priors = "uniform" if asked.balanced else None
+    return ParzenClassifier(priors=priors, scoring=asked.scoring)
+
+
+def _ise(asked: _Question) -> Any:
+    return ISEClassifier(scoring=asked.scoring)
+
+
+def _logistic(asked: _Question) -> Any:
+    return LogisticRegression(class_weight=asked.class_weight, max_iter=1000)
+
+
+def _svc(asked: _Question) -> Any:
+    return TunedClassifier(
+        SVC(class_weight=asked.class_weight, cache_size=500),
+        {"C": [1, 10, 100], "gamma": ["scale", 0.01, 0.1]},
+        scoring=asked.scoring,
+        random_state=asked.random_state,
+    )
+
+
+def _knn(asked: _Question) -> Any:
+    # Folds inside folds of a small table have no more than half of its rows.
+    counts = [k for k in (1, 5, 15) if k <= asked.n_rows // 3] or [1]
+    # Brute force: trees of neighbours hold raw indices, which a model file should not.
+    return TunedClassifier(
+        KNeighborsClassifier(algorithm="brute"),
+        {"n_neighbors": counts},
+        max_rows=5000,
+        scoring=asked.scoring,
+        random_state=asked.random_state,
+    )
+
+
+def _forest(asked: _Question) -> Any:
+    return RandomForestClassifier(
+        class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state
+    )
+
+
+def _boosting(asked: _Question) -> Any:
+    return HistGradientBoostingClassifier(
+        class_weight=asked.class_weight, random_state=asked.random_state
+    )
+
+
+def _dummy(asked: _Question) -> Any:
+    return DummyClassifier(strategy="prior")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    label: str
+    kind: str
+    make: Callable[[_Question], Any]
+    scale: bool = True
+    quadratic: bool = False
+
+
+_MODELS = {
+    "fisher": _Entry("kernel Fisher discriminant", "mercer", _fisher),
+    "laplacian": _Entry("Laplacian classifier", "mercer", _laplacian, quadratic=True),
+    "parzen": _Entry("Parzen windows", "mercer", _parzen, quadratic=True),
+    "ise": _Entry("ISE classifier", "mercer", _ise, quadratic=True),
+    "logistic": _Entry("logistic regression", "peer", _logistic),
+    "svc": _Entry("support vector machine", "peer", _svc, quadratic=True),
+    "knn": _Entry("nearest neighbours", "peer", _knn),
+    "forest": _Entry("random forest", "peer", _forest, scale=False),
+    "boosting": _Entry("gradient boosting", "peer", _boosting, scale=False),
+    "dummy": _Entry("always the largest class", "floor", _dummy, scale=False),
+}
+
+
+def list_models() -> list[str]:
+    """Return the names of the models: Mercer's first, then the peers, then the floor.
+
+    Examples
+    --------
+    >>> from mercer.models import list_models
+    >>> list_models()[:4]
+    ['fisher', 'laplacian', 'parzen', 'ise']
+    """
+    return list(_MODELS)
+
+
+def describe_model(name: str) -> ModelInfo:
+    """Return what a model is called by people, and whose it is.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_models`.
+
+    Returns
+    -------
+    ModelInfo
+
+    Raises
+    ------
+    ValueError
+        Where there is no such model.
+
+    Examples
+    --------
+    >>> from mercer.models import describe_model
+    >>> describe_model("knn").label
+    'nearest neighbours'
+    """
+    if name not in _MODELS:
+        raise ValueError(f"There is no model {name!r}: choose {', '.join(_MODELS)}.")
+    entry = _MODELS[name]
+    return ModelInfo(name, entry.label, entry.kind)
+
+
+def make_model(
+    name: str,
+    data: LabelledTable,
+    *,
+    balanced: bool = False,
+    random_state: int = 0,
+    max_rows: int | None = None,
+) -> Pipeline:
+    """Return a pipeline for a table: its preprocessing, then a classifier.
+
+    =========  ==================================================  ===========================
+    name       classifier                                          where ``balanced``
+    =========  ==================================================  ===========================
+    fisher     KernelFisherDiscriminant up to 2 000 rows, else     classes of equal weight
+               SparseKernelFisherDiscriminant
+    laplacian  LaplacianClassifier                                 width by balanced accuracy
+    parzen     ParzenClassifier                                    equal priors
+    ise        ISEClassifier                                       width by balanced accuracy
+    logistic   LogisticRegression                                  classes of equal weight
+    svc        SVC, 9 cells of C and gamma tuned by 3 folds        classes of equal weight
+    knn        1, 5 or 15 nearest neighbours, tuned by 3 folds     tuned by balanced accuracy
+    forest     RandomForestClassifier                              classes of equal weight
+    boosting   HistGradientBoostingClassifier                      classes of equal weight
+    dummy      the largest class, always                           –
+    =========  ==================================================  ===========================
+
+    Mercer's classifiers choose their widths by leave-one-out.  Trees get numbers as they are, all
+    others standardised ones; see :func:`mercer.tables.make_preprocessor`.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_models`.
+    data : LabelledTable
+        The rows that the pipeline is for; only their number and columns are looked at.
+    balanced : bool, default=False
+        Whether rare classes count as much as frequent ones.
+    random_state : int, default=0
+        Seed.
+    max_rows : int, optional
+        The most rows that methods of quadratic cost (laplacian, parzen, ise, svc) are fitted on;
+        5 000 by default.  Where there are more, a :class:`CappedClassifier` draws a sample.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        Not fitted; steps "table" and "model".
+
+    Raises
+    ------
+    ValueError
+        Where there is no such model.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.models import make_model
+    >>> from mercer.tables import split_target
+    >>> fruit = ["fig", "fig", "kiwi", "kiwi"]
+    >>> frame = pd.DataFrame({"size": [1.5, 1.7, 4.2, 4.4], "fruit": fruit})
+    >>> data = split_target(frame, "fruit")
+    >>> make_model("parzen", data).fit(data.X, data.y).predict(data.X).tolist()
+    ['fig', 'fig', 'kiwi', 'kiwi']
+    """
+    describe_model(name)
+    entry, n_rows = _MODELS[name], len(data.y)
+    asked = _Question(n_rows, balanced, random_state)
+    model = entry.make(asked)
+    most = _MAX_ROWS if max_rows is None else max_rows
+    if entry.quadratic and n_rows > most:
+        model = CappedClassifier(model, max_rows=most, random_state=random_state)
+    table = make_preprocessor(data.columns, scale=entry.scale)
+    return Pipeline([("table", table), ("model", model)])

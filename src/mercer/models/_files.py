@@ -1,0 +1,304 @@
+"""Model files: a fitted pipeline and its card, written and opened without pickle."""
+
+import io
+import json
+import os
+import warnings
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.pipeline import Pipeline
+
+from mercer.models._archive import (
+    CARD,
+    SCHEMA,
+    digest,
+    parse,
+    read_members,
+    schema_nodes,
+    show,
+    write_whole,
+)
+from mercer.models._card import FORMAT, ModelCard
+from mercer.models._trees import check_trees
+from mercer.models._trust import TRUSTED
+
+__all__ = ["ModelContents", "load_model", "read_card", "save_model"]
+
+_MAX_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class ModelContents:
+    """What is in a model file.
+
+    Parameters
+    ----------
+    card : ModelCard
+        What the model is.
+    types : tuple of str
+        All types in it, in alphabetical order.
+    untrusted : tuple of str
+        Those for which :func:`load_model` would refuse it; none in a file of Mercer.
+    n_bytes : int
+        Size of its members together.
+    """
+
+    card: ModelCard
+    types: tuple[str, ...]
+    untrusted: tuple[str, ...]
+    n_bytes: int
+
+
+def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard) -> None:
+    """Write a fitted pipeline and its card to one file.
+
+    Parameters
+    ----------
+    path : str or path
+        A name that ends with ``.skops``; a file that is there is replaced, but only by a
+        complete one.
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted, its first step "table" and its last "model".
+    card : ModelCard
+        What it is.
+
+    Raises
+    ------
+    ValueError
+        Where the name ends otherwise, or the pipeline is larger than :func:`load_model` reads
+        or holds types that it refuses.
+    OSError
+        Where the file cannot be written; nothing is left behind.
+    """
+    import skops.io
+
+    if Path(path).suffix.lower() != ".skops":
+        raise ValueError(f"File {show(path)} must end with .skops: rename it.")
+    _check_pipeline(pipeline, card)
+    content = skops.io.dumps(pipeline)
+    unknown = set(skops.io.get_untrusted_types(data=content)) - set(TRUSTED)
+    if unknown:
+        raise ValueError(
+            f"A model with {', '.join(sorted(unknown))} cannot be saved: its parts must be those "
+            "of Mercer and scikit-learn."
+        )
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if sum(map(len, members.values())) > _MAX_BYTES:
+        raise ValueError(
+            f"The model takes more than {_MAX_BYTES >> 20} MiB, the most that is read again: fit "
+            "it on fewer rows, or choose another model."
+        )
+    digests = {name: digest(member) for name, member in members.items()}
+    described = card.to_dict()
+    digests["card"] = digest(_canonical(described))
+    about = {"format": FORMAT, "card": described, "digests": digests}
+    write_whole(path, {CARD: json.dumps(about, indent=1).encode(), **members})
+
+
+def load_model(
+    path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES
+) -> tuple[Pipeline, ModelCard]:
+    """Open a model file, if there is nothing in it but what Mercer writes.
+
+    Refused are: pickles and other foreign files; files with a type that is neither among those
+    which skops trusts nor on Mercer's own list; members that were changed since, by their
+    digests; archives that unpack to more than the bound; other versions of the format; trees
+    that point to nodes which do not exist.  Digests find damage and careless changes.  Whoever
+    writes a file on purpose can write its digests too, and is stopped by the list of types.
+
+    Parameters
+    ----------
+    path : str or path
+        What :func:`save_model` wrote.
+    max_bytes : int, default=2**30
+        The most that is unpacked.
+
+    Returns
+    -------
+    pipeline : sklearn.pipeline.Pipeline
+    card : ModelCard
+
+    Raises
+    ------
+    ValueError
+        Where the file is refused; one sentence says why.
+    OSError
+        Where it cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        Where another version of scikit-learn trained the model.
+    """
+    members = read_members(path, max_bytes)
+    card = _checked_card(path, members)
+    _check_references(path, members, max_bytes)
+    pipeline = _construct(path, members)
+    try:
+        check_trees(pipeline)
+        _check_pipeline(pipeline, card)
+    except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+        raise ValueError(
+            f"File {show(path)} is no model that Mercer wrote ({error}): it is refused."
+        ) from error
+    if card.sklearn != sklearn.__version__:
+        warnings.warn(
+            f"The model was trained with scikit-learn {card.sklearn}, and this is "
+            f"{sklearn.__version__}: if predictions look odd, fit it again.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return pipeline, card
+
+
+def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> ModelContents:
+    """Say what is in a model file; nothing in it is built or run.
+
+    Parameters
+    ----------
+    path : str or path
+        What :func:`save_model` wrote, perhaps changed by somebody.
+    max_bytes : int, default=2**30
+        The most that is unpacked.
+
+    Returns
+    -------
+    ModelContents
+
+    Raises
+    ------
+    ValueError
+        Where it is no model file of Mercer, or damaged.
+    OSError
+        Where it cannot be read.
+    """
+    members = read_members(path, max_bytes)
+    card = _checked_card(path, members)
+    _check_references(path, members, max_bytes)
+    nodes = schema_nodes(parse(members[SCHEMA]))
+    types = {f"{node['__module__']}.{node['__class__']}" for node in nodes}
+    return ModelContents(
+        card=card,
+        types=tuple(sorted(types)),
+        untrusted=tuple(_unknown_types(path, members)),
+        n_bytes=sum(map(len, members.values())),
+    )
+
+
+def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> ModelCard:
+    """Return the card of a file whose members fit their digests."""
+    try:
+        about = parse(members[CARD])
+        version, digests = about["format"], about["digests"]
+        described = about["card"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"File {show(path)} has a card that cannot be read: fit the model again."
+        ) from error
+    if version != FORMAT:
+        raise ValueError(
+            f"File {show(path)} has version {version!r} of the format, and this Mercer reads "
+            f"{FORMAT}: fit the model again, or install the Mercer that wrote it."
+        )
+    found = {name: digest(content) for name, content in members.items() if name != CARD}
+    found["card"] = digest(_canonical(described))
+    if found != digests:
+        changed = sorted(
+            name for name in {*found, *digests} if found.get(name) != digests.get(name)
+        )
+        raise ValueError(
+            f"File {show(path)} was changed after it was written ({changed[0]!r}): it is refused."
+        )
+    try:
+        return ModelCard.from_dict(described)
+    except ValueError as error:
+        raise ValueError(f"File {show(path)} is refused: {error}.") from error
+
+
+def _check_references(
+    path: str | os.PathLike[str], members: dict[str, bytes], max_bytes: int
+) -> None:
+    """Refuse arrays of another form than .npy, and one member that is to be read many times."""
+    seen: set[str] = set()
+    total, is_odd = 0, False
+    try:
+        for node in schema_nodes(parse(members[SCHEMA])):
+            if "file" not in node:
+                continue
+            name, key = str(node["file"]), json.dumps(node.get("__id__"))
+            is_odd |= name not in members or not name.endswith(".npy")
+            if not node.get("__id__") or key not in seen:  # skops reads it, and again if no id
+                total += len(members.get(name, b""))
+            seen.add(key)
+    except ValueError as error:
+        raise ValueError(f"File {show(path)} is refused: {error}.") from error
+    if is_odd or total > max_bytes:
+        raise ValueError(
+            f"File {show(path)} refers to members in a way that Mercer never does: it is refused."
+        )
+
+
+def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
+    """Build the pipeline by skops; whatever goes wrong on the way is one sentence."""
+    import skops.io
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    try:
+        with warnings.catch_warnings():
+            # load_model says it once, of the whole model.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            return skops.io.loads(_packed(members), trusted=list(TRUSTED))
+    except UntrustedTypesFoundException as error:
+        unknown = _unknown_types(path, members)
+        raise ValueError(
+            f"File {show(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
+        ) from error
+    except Exception as error:  # what a made-up file may raise is anything
+        raise ValueError(
+            f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
+            "again."
+        ) from error
+
+
+def _unknown_types(path: str | os.PathLike[str], members: dict[str, bytes]) -> list[str]:
+    import skops.io
+
+    try:
+        return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
+    except Exception as error:  # as above
+        raise ValueError(
+            f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
+            "again."
+        ) from error
+
+
+def _packed(members: dict[str, bytes]) -> bytes:
+    """Return an archive of the very bytes that were checked."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _check_pipeline(pipeline: Any, card: ModelCard) -> None:
+    """Refuse what is not a pipeline from a table to the classes of the card."""
+    if not isinstance(pipeline, Pipeline):
+        raise ValueError(f"a model is a Pipeline, not a {type(pipeline).__name__}")
+    names = [name for name, _ in pipeline.steps]
+    if len(names) < 2 or names[0] != "table" or names[-1] != "model":
+        raise ValueError("the steps of a model begin with 'table' and end with 'model'")
+    classes = tuple(np.asarray(pipeline.classes_).tolist())
+    if classes != card.classes:
+        raise ValueError("the classes of the model and of its card differ")
+
+
+def _canonical(described: Any) -> bytes:
+    return json.dumps(described, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,294 @@
+"""``mercer compare``: a table in, a folder of results out; exit codes; JSON; Ctrl-C."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import confusion_matrix
+
+import mercer.comparison
+from mercer.cli import main
+from mercer.cli._compare_curves import curves_of, hard_rows
+from mercer.cli._compare_folder import check_folder
+from mercer.cli._compare_question import ask, parse_seconds
+from mercer.comparison import compare_in_rounds
+from mercer.tables import read_table
+
+FILES = ["comparison.json", "curves.json", "map.csv", "predictions.csv", "scores.csv"]
+EVIL = "<script>alert(1)</script>"
+QUICK = ["--models", "logistic,parzen,dummy", "--jobs", "1"]
+
+
+def two_moons(n=90, seed=0):
+    """Two classes of unlike size with odd names, a column of text and some gaps."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n) + 2 * y,
+            "colour": rng.choice(["red", "blue"], n),
+            "note": [f"it was number {i} of all that we have seen" for i in range(n)],
+            "kind": np.where(y, EVIL, "=1+1"),
+        }
+    )
+    frame.loc[::10, "size"] = np.nan
+    frame.loc[5, "kind"] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "moons.csv"
+    two_moons().to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Fit in this process and for two rounds: the processes have tests of their own."""
+
+    def two_rounds(*args, **options):
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
+
+
+def test_a_table_becomes_a_folder_of_results(table, tmp_path, capsys):
+    folder = tmp_path / "new" / "results"
+    command = ["compare", table, "--target", "kind", *QUICK, "--budget", "10m", "-o", str(folder)]
+    assert main(command) == 0
+    printed = capsys.readouterr()
+    assert "against the best" in printed.out
+    assert str(folder) in printed.out
+    assert "note: 1 row without a value of 'kind' is left out." in printed.err
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert list((tmp_path / "new").iterdir()) == [folder]  # nothing is left beside it
+
+    content = json.loads((folder / "comparison.json").read_text())
+    assert content["kind"] == "comparison"
+    question = content["question"]
+    assert question["rows"] == 89
+    assert {one["name"]: one["rows"] for one in question["classes"]} == {EVIL: 30, "=1+1": 59}
+    unused = [column["name"] for column in question["columns"] if not column["used"]]
+    assert unused == ["note"]
+    assert content["metric"] == "accuracy"
+    names = [one["name"] for one in content["models"]]
+    assert set(names) == {"logistic", "parzen", "dummy"}
+    assert [one["score"] for one in content["models"]] == sorted(
+        (one["score"] for one in content["models"]), reverse=True
+    )
+    assert {one["name"]: one["kind"] for one in content["models"]} == {
+        "logistic": "peer", "parzen": "mercer", "dummy": "floor"
+    }  # fmt: skip
+    assert all(one["bytes"] > 0 and one["n_rows_fitted"] == 80 for one in content["models"])
+    assert len(content["pairs"]) == 3
+    assert content["leader"] == names[0]
+    assert content["answer"] in printed.out
+    assert shlex.split(content["fit_command"])[:3] == ["mercer", "fit", table]
+
+    scores = read_table(folder / "scores.csv").frame
+    own = scores[(scores["model"] == names[0]) & (scores["split"] < content["rounds"])]
+    assert own["score"].mean() == pytest.approx(content["models"][0]["score"])
+    assert (own["score"] == own["accuracy"]).all()
+
+
+def test_predictions_rows_and_curves_agree(table, tmp_path, here):
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    predictions = read_table(tmp_path / "predictions.csv").frame
+    source = two_moons()["kind"]
+    assert (predictions["truth"].to_numpy() == source.loc[predictions["row"] - 1]).all()
+    leader = content["leader"]
+    right = predictions[leader] == predictions["truth"]
+    by_split = right.groupby(predictions["split"]).mean()
+    assert by_split.mean() == pytest.approx(content["models"][0]["score"])
+    assert (
+        (predictions[f"p:{leader}:{EVIL}"] + predictions[f"p:{leader}:=1+1"]).round(5).eq(1).all()
+    )
+
+    curves = json.loads((tmp_path / "curves.json").read_text())
+    literal = confusion_matrix(predictions["truth"], predictions[leader], labels=curves["classes"])
+    assert curves["confusion"][leader] == literal.tolist()
+    assert curves["leaders"][leader]["precision_recall"][0]["class"] == EVIL
+    assert sum(curves["leaders"][leader]["calibration"]["n"]) == len(predictions)
+
+    points = read_table(tmp_path / "map.csv").frame
+    assert (points["class"].to_numpy() == source.loc[points["row"] - 1]).all()
+    assert points["held_out"].any()
+
+
+def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, capsys):
+    assert main(["compare", *QUICK, "--metric", "auc", "--json", "-o", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    content = json.loads(printed.out)  # and nothing else
+    assert content["question"]["is_bundled"]
+    assert content["folder"] == str(tmp_path)
+    assert content["metric"] == "auc"
+    assert content["budget_seconds"] == 40
+    assert read_table(tmp_path / "table.csv").frame.shape == (569, 31)
+    assert main(["compare", *QUICK, "-o", str(tmp_path)]) == 0
+    assert "No table was given" in capsys.readouterr().out
+
+
+def test_the_lines_of_python_run(table, tmp_path, here, capsys):
+    command = ["compare", table, "-t", "kind", *QUICK, "--metric", "balanced", "--json"]
+    assert main([*command, "-o", str(tmp_path / "a")]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert "--balanced" in content["fit_command"]
+    scope = {}
+    exec(content["python"], scope)  # noqa: S102
+    assert len(scope["model"].predict(scope["data"].X)) == 89
+
+
+def test_rare_classes_are_scored_by_balanced_accuracy(tmp_path, here, capsys):
+    frame = two_moons()
+    frame["kind"] = np.where(np.arange(90) < 8, "rare", "usual")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        main(["compare", str(tmp_path / "t.csv"), "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
+    )
+    assert "balanced accuracy" in capsys.readouterr().out
+    assert json.loads((tmp_path / "comparison.json").read_text())["splits"]["folds"] == 8
+
+
+def test_old_results_are_replaced_and_other_files_kept(table, tmp_path, here):
+    (tmp_path / "mine.txt").write_text("keep")
+    for seed in ("1", "2"):
+        command = ["compare", table, "-t", "kind", *QUICK, "--seed", seed, "-o", str(tmp_path)]
+        assert main(command) == 0
+        assert json.loads((tmp_path / "comparison.json").read_text())["seed"] == int(seed)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*FILES, "mine.txt"])
+
+
+def test_a_full_disk_leaves_no_half_of_a_folder(table, tmp_path, here, monkeypatch, capsys):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("mercer.cli._compare_folder._write_json", full)
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path / "r")]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["TABLE"], ["--target"]),
+        (["TABLE", "--target", "kinb"], ["kinb", "kind"]),
+        (["TABLE", "--target", "kind", "--models", "fisher,oracle"], ["oracle", "fisher"]),
+        (["TABLE", "--target", "kind", "--models", "fisher"], ["two names"]),
+        (["TABLE", "--target", "kind", "--budget", "soon"], ["--budget", "soon"]),
+        (["TABLE", "--target", "kind", "--metric", "r2"], ["r2"]),
+        (["TABLE", "--target", "kind", "-o", "TABLE"], ["is a file"]),
+        (["nowhere.csv", "--target", "kind"], ["nowhere.csv"]),
+        (["--target", "kind"], ["Without a table"]),
+    ],
+)
+def test_wrong_input_is_exit_code_2(table, tmp_path, arguments, words, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", *(table if one == "TABLE" else one for one in arguments)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert all(word in printed.err for word in words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):
+    def interrupted(*args, **options):
+        count = 0
+
+        def stop(progress):
+            nonlocal count
+            count += 1
+            if count == 7:
+                raise KeyboardInterrupt
+
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "on_progress": stop})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", interrupted)
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 130
+    printed = capsys.readouterr()
+    assert "finished are kept" in printed.err
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    assert content["rounds"] == 2
+    assert content["interrupted"]
+
+
+def test_ctrl_c_before_anything_is_finished(table, tmp_path, monkeypatch, capsys):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", interrupted)
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path / "r")]) == 130
+    assert "before the first round" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90s", 90),
+        ("2m", 120),
+        ("1h", 3600),
+        ("1h30m", 5400),
+        ("1.5m", 90),
+        (" 45 ", 45),
+        ("2M", 120),
+    ],
+)
+def test_times_are_read(text, seconds):
+    assert parse_seconds(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "m", "-3s", "2 weeks", "1m1h", "nan", "0", "1e9h", "99999999"]
+)
+def test_wrong_times_are_refused(text):
+    with pytest.raises(ValueError, match="--budget"):
+        parse_seconds(text)
+
+
+def test_rows_that_all_get_wrong_are_counted(tmp_path):
+    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
+    found = compare_in_rounds(
+        question.models, question.data.X, question.data.y, max_rounds=10, random_state=0
+    )
+    rows = np.arange(569) + 1
+    hard = hard_rows(found, ["dummy", "logistic"], rows)
+    wrong = found.predictions[["dummy", "logistic"]].ne(found.predictions["y_true"], axis=0)
+    literal = sorted(wrong.index.get_level_values("sample")[wrong.all(axis=1)] + 1)
+    assert hard["count"] == len(literal) > 0
+    assert hard["tested"] == 569
+    assert sorted(line["row"] for line in hard["rows"]) == literal
+    assert {line["truth"] for line in hard["rows"]} == {"malignant"}
+    assert {line["predicted"] for line in hard["rows"]} == {"benign"}
+    assert {(line["rounds"], line["wrong"]) for line in hard["rows"]} == {(1, 2)}
+
+
+def test_calibration_is_a_mean_in_bins_of_equal_size(tmp_path):
+    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
+    found = compare_in_rounds(
+        question.models, question.data.X, question.data.y, max_rounds=2, random_state=0
+    )
+    curve = curves_of(found, "logistic")["calibration"]
+    p = np.sort(found.outputs["logistic"][:, 1])
+    assert curve["class"] == "malignant"
+    assert curve["n"] == [12] * 4 + [11] * 6
+    assert curve["predicted"][0] == pytest.approx(p[:12].mean(), abs=1e-4)
+    assert np.average(curve["observed"], weights=curve["n"]) == pytest.approx(
+        (found.predictions["y_true"] == "malignant").mean(), abs=1e-4
+    )
+
+
+def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(PermissionError, match="choose another folder"):
+        check_folder(tmp_path / "deep" / "below")
+
+
+def test_help_shows_an_example(capsys):
+    assert main(["compare", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Example: mercer compare people.csv --target income" in shown

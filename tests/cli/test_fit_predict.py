@@ -1,0 +1,206 @@
+"""``mercer fit``, ``predict`` and ``info`` as a person or a script meets them."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mercer.cli import main
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def people(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{i:04d}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "job": rng.choice(["baker", "clerk", "=cmd()"], n),
+        }
+    )
+    score = frame["age"] / 30 + (frame["job"] == "baker") + rng.normal(size=n) * 0.3
+    frame["class"] = np.array([SCRIPT, "=1+1", "c"])[np.digitize(score, [1.6, 2.4])]
+    frame.loc[::11, "age"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("people")
+    people().to_csv(place / "people.csv", index=False)
+    people(30, seed=1).drop(columns="class").to_csv(place / "new.csv", index=False)
+    arguments = ["--target", "class", "-m", "logistic", "-o", str(place / "m.skops")]
+    assert main(["fit", str(place / "people.csv"), *arguments]) == 0
+    return place
+
+
+def fails(arguments, capsys, *words):
+    """The exit code is 2, and one sentence on standard error says why."""
+    assert main([str(one) for one in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("mercer: ")
+    assert captured.err.count("\n") == 1
+    for word in words:
+        assert word in captured.err
+
+
+def test_fit_says_what_it_read_and_how_it_scored(folder, capsys, tmp_path):
+    path = tmp_path / "auto.skops"
+    assert main(["fit", str(folder / "people.csv"), "-t", "class", "-o", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert "120 rows, 2 columns used, 1 not" in captured.out
+    assert "not used: id (identifier: " in captured.out
+    assert SCRIPT in captured.out
+    for name in ("fisher", "boosting", "logistic"):
+        assert f"scored  {name}: accuracy " in captured.out
+    assert "one class always: " in captured.out
+    assert path.exists()
+    assert "note: 1 column is not used: 'id' (identifier)." in captured.err
+
+
+def test_fit_json_is_all_there_is_on_standard_output(folder, capsys, tmp_path):
+    path = tmp_path / "m.skops"
+    arguments = ["fit", str(folder / "people.csv"), "-t", "class", "-m", "parzen", "--balanced"]
+    assert main([*arguments, "-o", str(path), "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert captured.err == ""
+    assert found["model"] == "parzen"
+    assert found["n_rows_fitted"] == 120
+    assert found["card"]["balanced"] is True
+    assert found["card"]["scores"] == found["scores"]["parzen"]
+    assert 0.5 < found["scores"]["parzen"]["balanced_accuracy"] <= 1
+
+
+def test_predict_writes_classes_and_probabilities_in_the_order_of_rows(folder, capsys, tmp_path):
+    path = tmp_path / "predictions.csv"
+    arguments = ["predict", folder / "m.skops", folder / "new.csv", "-o", path, "--keep", "id"]
+    assert main([str(one) for one in arguments]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("30 rows written to ")
+    assert captured.err == ""
+    text = path.read_text()
+    assert text.splitlines()[0] == f'"id","predicted","p({SCRIPT})","p(=1+1)","p(c)"'
+    found = pd.read_csv(path)
+    assert found["id"].tolist() == people(30, seed=1)["id"].tolist()
+    shares = found.filter(like="p(")
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    names = np.array([SCRIPT, "'=1+1", "c"])  # a spreadsheet would run the second
+    assert found["predicted"].tolist() == names[shares.to_numpy().argmax(axis=1)].tolist()
+    assert '"=1+1"' not in text
+
+
+def test_predict_to_standard_output_agrees_with_python(folder, capsys, tmp_path):
+    from mercer.models import load_model
+    from mercer.tables import match_columns, read_table
+
+    assert main(["predict", str(folder / "m.skops"), str(folder / "new.csv")]) == 0
+    captured = capsys.readouterr()
+    found = pd.read_csv(io.StringIO(captured.out))
+    model, card = load_model(folder / "m.skops")
+    X = match_columns(read_table(folder / "new.csv"), card.columns).frame
+    np.testing.assert_array_equal(
+        found["predicted"], np.where(model.predict(X) == "=1+1", "'=1+1", model.predict(X))
+    )
+    np.testing.assert_array_equal(found.iloc[:, 1:], model.predict_proba(X))
+    assert captured.err == ""
+
+
+def test_predict_json(folder, capsys, tmp_path):
+    arguments = ["predict", str(folder / "m.skops"), str(folder / "new.csv"), "--json"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["rows"]) == found["n_rows"] == sum(found["counts"].values()) == 30
+    assert set(found["rows"][0]) == {"predicted", f"p({SCRIPT})", "p(=1+1)", "p(c)"}
+    assert main([*arguments, "-o", str(tmp_path / "p.csv")]) == 0
+    assert "rows" not in json.loads(capsys.readouterr().out)
+
+
+def test_predict_finds_columns_by_name_and_explains_what_is_new(folder, capsys, tmp_path):
+    new = people(30, seed=1)[["job", "class", "age", "id"]]
+    new.loc[3, "job"], new["pet"] = "pilot", "cat"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", str(folder / "m.skops"), str(tmp_path / "new.csv")]) == 0
+    captured = capsys.readouterr()
+    assert "Column 'pet' of" in captured.err
+    assert "1 category that the model does not know ('pilot', in 1 row)" in captured.err
+    assert "Column 'class' is there: " in captured.err
+    assert "'class' of" not in captured.err
+    found = pd.read_csv(io.StringIO(captured.out))
+    assert main(["predict", str(folder / "m.skops"), str(folder / "new.csv")]) == 0
+    other = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    is_same = np.arange(30) != 3
+    pd.testing.assert_frame_equal(found[is_same], other[is_same])
+
+
+def test_missing_column_is_explained(folder, capsys, tmp_path):
+    new = people(5).drop(columns=["class", "job"])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, "Column 'job'", "missing")
+
+
+def test_number_that_is_none_is_explained(folder, capsys, tmp_path):
+    new = people(5).astype({"age": object})
+    new.loc[2, "age"] = "old"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    words = ("Column 'age'", "'old' in row 3")
+    fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, *words)
+
+
+def test_wrong_inputs_are_one_sentence_each(folder, capsys, tmp_path):
+    table, model = folder / "people.csv", folder / "m.skops"
+    fit = ["fit", table, "-t", "class"]
+    fails(["fit", table, "-t", "klass"], capsys, "no column 'klass'", "did you mean 'class'?")
+    fails([*fit, "-m", "fischer"], capsys, "no model 'fischer'")
+    fails([*fit, "-o", tmp_path / "m.pkl"], capsys, "must end with .skops")
+    fails([*fit, "-o", tmp_path / "none" / "m.skops"], capsys, "There is no folder")
+    fails(["fit", tmp_path / "none.csv", "-t", "class"], capsys, "There is no file")
+    fails(["fit", table, "-t", "id"], capsys, "look like names")
+    fails(["predict", table, table], capsys, "is no model file")
+    fails(["predict", tmp_path / "none.skops", table], capsys, "There is no file")
+    fails(["predict", model, table, "-o", tmp_path / "p.txt"], capsys, "must end with .csv")
+    fails(["predict", model, table, "--keep", "x"], capsys, "no column 'x'")
+    fails(["info", table], capsys, "is no model file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_table_from_standard_input(folder, capsys, monkeypatch, tmp_path):
+    content = (folder / "new.csv").read_bytes()
+    stream = io.TextIOWrapper(io.BytesIO(content))
+    monkeypatch.setattr("sys.stdin", stream)
+    assert main(["predict", str(folder / "m.skops"), "-"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 31
+
+
+def test_info_shows_card_and_types(folder, capsys):
+    assert main(["info", str(folder / "m.skops")]) == 0
+    out = capsys.readouterr().out
+    for words in ("logistic (logistic regression)", SCRIPT, "on 120 rows", "identifier",
+                  "sklearn.linear_model._logistic.LogisticRegression", "3 folds"):  # fmt: skip
+        assert words in out
+    assert "not trusted" not in out
+    assert main(["info", str(folder / "m.skops"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["card"]["classes"] == [SCRIPT, "=1+1", "c"]
+    assert found["untrusted"] == []
+
+
+def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):
+    from mercer.models import _files
+
+    monkeypatch.setattr(_files, "TRUSTED", _files.TRUSTED[1:])
+    assert main(["info", str(folder / "m.skops")]) == 0
+    out = capsys.readouterr().out
+    assert "mercer.tables._dummies.CategoryDummies  not trusted" in out
+    assert "would refuse this file" in out
+    fails(["predict", folder / "m.skops", folder / "new.csv"], capsys, "CategoryDummies", "refused")
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "info"])
+def test_help_shows_an_example(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert f"Example: mercer {command}" in " ".join(capsys.readouterr().out.split())

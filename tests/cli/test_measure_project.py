@@ -1,0 +1,90 @@
+"""``mercer measure`` and ``mercer project`` as a person or a script meets them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mercer.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    frame["kind"] = np.where(frame["a"] + 0.3 * rng.normal(size=300) > 0, "=cmd()", "<b>low</b>")
+    frame[:150].to_csv(place / "old.csv", index=False)
+    frame[150:].to_csv(place / "same.csv", index=False)
+    frame[150:].assign(b=frame["b"] + 1).to_csv(place / "shifted.csv", index=False)
+    return place
+
+
+def test_measure_tells_equal_from_different(folder, capsys):
+    assert main(["measure", str(folder / "old.csv"), str(folder / "same.csv")]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("No difference was found between ")
+    assert captured.err == ""
+    assert main(["measure", str(folder / "old.csv"), str(folder / "shifted.csv")]) == 0
+    out = capsys.readouterr().out
+    assert "shifted.csv differ (all columns together: p = 0.001)" in out
+    assert "most of all 'b'" in out
+    lines = out.splitlines()
+    first = lines[next(i for i, line in enumerate(lines) if line.startswith("column")) + 1]
+    assert first.split()[:2] == ["b", "number"]
+
+
+def test_measure_json(folder, capsys):
+    arguments = ["measure", str(folder / "old.csv"), str(folder / "shifted.csv"), "--json"]
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    found = json.loads(captured.out)
+    assert found["differs"] is True
+    assert found["columns"][0]["name"] == "b"
+    assert found["pvalue"] == 0.001
+    assert found["divergence"] > 0
+    assert found["answer"].endswith("most of all 'b'.")
+
+
+@pytest.mark.parametrize("method", ["fisher", "pca"])
+def test_project_writes_coordinates(folder, capsys, tmp_path, method):
+    path = tmp_path / "map.csv"
+    arguments = ["project", str(folder / "old.csv"), "-t", "kind", "--method", method]
+    assert main([*arguments, "-o", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("150 rows written to ")
+    found = pd.read_csv(path)
+    assert list(found.columns) == ["row", "x", "y", "class", "held_out"]
+    assert found["row"].tolist() == list(range(1, 151))
+    assert set(found["class"]) == {"'=cmd()", "<b>low</b>"}
+    assert main([*arguments, "-o", str(path), "--json"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described["n_rows"] == 150
+    assert described["n_held_out"] == int(found["held_out"].sum())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["measure", "old.csv", "none.csv"], "There is no file"),
+        (["project", "old.csv", "-t", "kind", "--method", "umap"], "There is no method 'umap'"),
+        (["project", "old.csv", "-t", "kinds"], "no column 'kinds'"),
+        (["project", "old.csv", "-t", "kind", "-o", "map.png"], "must end with .csv"),
+        (["project", "old.csv", "-t", "a"], "look like a quantity"),
+    ],
+)
+def test_wrong_input_is_one_sentence(folder, capsys, monkeypatch, arguments, words):
+    monkeypatch.chdir(folder)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("mercer: ")
+    assert captured.err.count("\n") == 1
+    assert words in captured.err
+
+
+@pytest.mark.parametrize("command", ["measure", "project"])
+def test_help_shows_an_example(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert f"Example: mercer {command}" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,127 @@
+"""Models by name: each answers for a mixed table, and rare classes count where asked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+
+from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.models import (
+    CappedClassifier,
+    choose_model,
+    describe_model,
+    list_models,
+    make_model,
+    score_model,
+)
+from mercer.tables import split_target
+
+
+def two_bumps(n, share=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    is_rare = rng.random(n) < share
+    frame = pd.DataFrame(rng.normal(size=(n, 2)) + 1.3 * is_rare[:, None], columns=["a", "b"])
+    frame["target"] = np.where(is_rare, "rare", "usual")
+    return frame
+
+
+def test_names_are_in_the_promised_order():
+    assert list_models() == [
+        "fisher", "laplacian", "parzen", "ise", "logistic", "svc", "knn", "forest", "boosting",
+        "dummy",
+    ]  # fmt: skip
+    kinds = [describe_model(name).kind for name in list_models()]
+    assert kinds == ["mercer"] * 4 + ["peer"] * 5 + ["floor"]
+
+
+def test_unknown_name_is_one_sentence_that_lists_the_names(data):
+    with pytest.raises(
+        ValueError, match=r"^There is no model 'fischer': choose fisher, .*dummy\.$"
+    ):
+        make_model("fischer", data)
+
+
+@pytest.mark.parametrize("name", list_models())
+def test_every_model_is_a_pipeline_with_probabilities(data, name):
+    model = make_model(name, data).fit(data.X, data.y)
+    assert [step for step, _ in model.steps] == ["table", "model"]
+    shares = model.predict_proba(data.X)
+    assert shares.shape == (len(data.y), 3)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
+    predicted = model.predict(data.X)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], predicted)
+    if name != "dummy":
+        assert np.mean(predicted == data.y) > 0.65
+
+
+@pytest.mark.parametrize("name", [name for name in list_models() if name not in ("dummy", "knn")])
+def test_balanced_models_find_rare_classes(name):
+    train, test = two_bumps(300, 0.1), two_bumps(1000, 0.1, seed=1)
+    data, new = split_target(train, "target"), split_target(test, "target")
+    scores = [
+        balanced_accuracy_score(
+            new.y, make_model(name, data, balanced=balanced).fit(data.X, data.y).predict(new.X)
+        )
+        for balanced in (False, True)
+    ]
+    assert scores[1] > 0.74, scores
+    if name not in ("laplacian", "ise"):  # which know no priors in the first place
+        assert scores[1] > scores[0] + 0.04, scores
+
+
+def test_fisher_is_exact_for_few_rows_and_sparse_for_many():
+    few, many = (split_target(two_bumps(n), "target") for n in (2000, 2001))
+    assert isinstance(make_model("fisher", few)[-1], KernelFisherDiscriminant)
+    assert isinstance(make_model("fisher", many)[-1], SparseKernelFisherDiscriminant)
+
+
+@pytest.mark.parametrize("name", ["laplacian", "parzen", "ise", "svc"])
+def test_quadratic_methods_are_capped(name):
+    data = split_target(two_bumps(400), "target")
+    assert not isinstance(make_model(name, data)[-1], CappedClassifier)
+    model = make_model(name, data, max_rows=100).fit(data.X, data.y)
+    assert model[-1].n_rows_fitted_ == 100
+    assert np.mean(model.predict(data.X) == data.y) > 0.7
+    assert make_model(name, split_target(two_bumps(5001), "target"))[-1].max_rows == 5000
+
+
+def test_score_is_that_of_rows_left_out():
+    frame = two_bumps(300)
+    frame["target"] = np.random.default_rng(0).permutation(frame["target"])
+    data = split_target(frame, "target")
+    forest = score_model("forest", data)  # knows every row that it was fitted on
+    assert abs(forest.accuracy - 0.5) < 0.1
+    assert abs(forest.balanced_accuracy - 0.5) < 0.1
+    assert forest.floor == max(np.mean(data.y == "rare"), np.mean(data.y == "usual"))
+    assert forest.n_rows == 300
+    assert score_model("logistic", data, max_rows=100).n_rows == 100
+
+
+def test_score_with_a_class_of_two_rows(data):
+    frame = two_bumps(60)
+    frame.loc[:1, "target"] = "two"
+    score = score_model("svc", split_target(frame, "target"))
+    assert score.n_splits == 2
+    assert 0 < score.accuracy < 1
+
+
+def test_choose_takes_the_best_and_keeps_all_scores():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    frame["target"] = np.where(frame["a"] * frame["b"] > 0, "same", "different")
+    seen = []
+    scores = choose_model(split_target(frame, "target"), on_progress=seen.append)
+    assert seen == ["fisher", "boosting", "logistic"]
+    assert scores[-1].model == "logistic"  # no line divides them
+    assert [s.accuracy for s in scores] == sorted((s.accuracy for s in scores), reverse=True)
+    assert scores[0].accuracy > 0.9
+    assert scores[-1].accuracy < 0.65
+
+
+@pytest.mark.parametrize("n_rows", [12, 20, 60])
+def test_neighbours_are_no_more_than_a_small_table_has(n_rows):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=n_rows), "y": ["a", "b"] * (n_rows // 2)})
+    data = split_target(frame, "y")
+    fitted = make_model("knn", data).fit(data.X.iloc[: n_rows // 2], data.y[: n_rows // 2])
+    assert fitted.predict(data.X).shape == (n_rows,)

@@ -1,0 +1,69 @@
+"""CappedClassifier and TunedClassifier keep scikit-learn's contract and do what they say."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer.models import CappedClassifier, TunedClassifier
+
+ESTIMATORS = [
+    CappedClassifier(LogisticRegression(), max_rows=50, random_state=0),
+    TunedClassifier(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, random_state=0),
+    TunedClassifier(SVC(), {"C": [1, 10]}, random_state=0),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_capped_keeps_shares_and_sees_no_other_row():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [600, 390, 10])
+    X = rng.normal(size=(1000, 2)) + y[:, None]
+    model = CappedClassifier(KNeighborsClassifier(1), max_rows=100, random_state=0).fit(X, y)
+    assert model.n_rows_fitted_ == 100
+    assert np.bincount(model.estimator_._y).tolist() == [60, 39, 1]
+    all_rows = CappedClassifier(KNeighborsClassifier(1), max_rows=1000).fit(X, y)
+    assert all_rows.score(X, y) == 1.0
+
+
+def test_tuned_agrees_with_grid_search():
+    X, y = load_iris(return_X_y=True)
+    grid = {"n_neighbors": [1, 15, 75]}
+    tuned = TunedClassifier(KNeighborsClassifier(), grid, random_state=3).fit(X, y)
+    seed = np.random.RandomState(3).randint(2**31 - 1)
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=folds).fit(X, y)
+    assert tuned.best_params_ == search.best_params_
+    assert tuned.best_score_ == pytest.approx(search.best_score_)
+
+
+def test_probabilities_of_a_machine_without_any_are_calibrated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = (rng.random(4000) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    model = TunedClassifier(SVC(), {"C": [1]}, random_state=0).fit(X[:1000], y[:1000])
+    shares = model.predict_proba(X[1000:])[:, 1]
+    seen, said = calibration_curve(y[1000:], shares, n_bins=5)
+    assert np.abs(seen - said).max() < 0.1
+    bare = SVC().fit(X[:1000], y[:1000])
+    values = bare.decision_function(X[1000:])
+    seen, said = calibration_curve(y[1000:], 1 / (1 + np.exp(-3 * values)), n_bins=5)
+    assert np.abs(seen - said).max() > 0.1  # what the test above can see
+
+
+def test_tuned_with_classes_that_some_folds_lack():
+    X = np.repeat([0.0, 5.0, 10.0], [1, 10, 10])[:, None]
+    y = np.repeat(["a", "b", "c"], [1, 10, 10])
+    model = TunedClassifier(SVC(), {"C": [1, 100]}, random_state=0).fit(X, y)
+    assert model.best_score_ == pytest.approx(20 / 21)  # all but the only row of its class
+    assert model.predict_proba(X).shape == (21, 3)
+    assert model.score(X[1:], y[1:]) == 1.0
