@@ -37,7 +37,7 @@ def test_prints_published_and_measured_and_writes_the_page(capsys, study, tmp_pa
     code, out, err = run(capsys, study)
     assert code == 0
     assert err == ""
-    assert re.search(r"Iris +95\.2 → 95\.\d ✓ +95\.5 → 9\d\.\d ✓", out)
+    assert re.search(r"Iris +95\.2 +95\.5 *\n +95\.\d ✓ +9\d\.\d ✓", out)
     assert "2 reached within their own spread" in out
     page = tmp_path / "mercer-results" / "report.html"
     assert str(page) in out

@@ -1,63 +1,24 @@
 """The page in a real browser: it loads, sorts, filters, shows its figures and fits."""
 
-import shutil
-
 import pytest
 
 pytestmark = pytest.mark.browser
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select  # noqa: E402
 
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1280,900",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    driver_path = shutil.which("chromedriver")
-    if driver_path is None:
-        pytest.skip("no chromedriver on the path")
-    options = webdriver.ChromeOptions()
-    options.binary_location = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    )
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(driver_path))
-    yield driver
-    driver.quit()
+from report.screens import colours, screen, texts_cut_off  # noqa: E402
 
 
 @pytest.fixture
 def browser(chromium, page):
-    _screen(chromium, 1280)
-    _colours(chromium, "light")
+    screen(chromium, 1280)
+    colours(chromium, "light")
     chromium.get(page.as_uri())
     return chromium
-
-
-def _screen(browser, width):
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-
-
-def _colours(browser, scheme):
-    features = [
-        {"name": "prefers-color-scheme", "value": scheme},
-        {"name": "prefers-reduced-motion", "value": "reduce"},  # clicks do not wait for scrolling
-    ]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
 def _table(browser, text="table-1"):
@@ -224,21 +185,13 @@ def test_every_figure_is_shown(browser):
 
 
 def test_no_text_of_a_figure_is_cut_off(browser):
-    cut = browser.execute_script(
-        """return Array.from(document.querySelectorAll('svg.chart text')).filter((text) => {
-          const own = text.getBoundingClientRect();
-          const all = text.closest('svg.chart').getBoundingClientRect();
-          return own.left < all.left - 1 || own.right > all.right + 1
-            || own.top < all.top - 1 || own.bottom > all.bottom + 1;
-        }).map((text) => text.textContent);"""
-    )
-    assert cut == []
+    assert texts_cut_off(browser) == []
 
 
 def test_dark_by_the_system_and_by_the_button(browser, page):
     light = _brightness(_background(browser))
     assert light > 200
-    _colours(browser, "dark")
+    colours(browser, "dark")
     assert _brightness(_background(browser)) < 60
     button = browser.find_element(By.ID, "theme")
     assert button.text == "Light"
@@ -251,7 +204,7 @@ def test_dark_by_the_system_and_by_the_button(browser, page):
 
 
 def test_fits_a_phone(browser, page):
-    _screen(browser, 360)
+    screen(browser, 360)
     browser.get(page.as_uri())
     width, scroll = browser.execute_script(
         "return [innerWidth, document.documentElement.scrollWidth]"
@@ -290,8 +243,8 @@ def test_all_is_visible_without_the_script(browser, page, tmp_path):
     assert not browser.find_element(By.ID, "filters").is_displayed()
 
 
-def test_prints_in_light_colours(browser):
-    _colours(browser, "dark")
+def test_prints_in_lightcolours(browser):
+    colours(browser, "dark")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert _background(browser) == "rgb(255, 255, 255)"
     assert not browser.find_element(By.ID, "filters").is_displayed()

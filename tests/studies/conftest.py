@@ -48,6 +48,12 @@ def two_columns(task):
     return Outcome(values={"rows": [150.0, 150.0], "seed": task.seed % 10})
 
 
+def threads(task):
+    from threadpoolctl import threadpool_info
+
+    return Outcome(values=max(library["num_threads"] for library in threadpool_info()))
+
+
 def broken(task):
     raise RuntimeError("this method is broken")
 
@@ -96,6 +102,7 @@ STUDY = Study(
                 ),
                 Method(columns=("best",), run=by_dimension, protocols=("paper",), rows=("Iris",)),
                 Method(columns=("rows", "seed"), run=two_columns, rows=("Iris",), replications=2),
+                Method(columns=("threads",), run=threads, rows=("Wine",)),
             ),
             published=read_published("""
                        | 1-NN       | 5-NN | best    | never

@@ -136,7 +136,9 @@ def test_figures_and_descriptions(results):
     assert json.loads((results.folder / two["file"]).read_text())["panels"][0]["title"] == "Rates"
     assert three["file"] is None
     assert "letter.npz" in three["skipped"]
-    assert study["tables"][0]["columns"] == ["1-NN", "5-NN", "best", "never", "rows", "seed"]
+    assert study["tables"][0]["columns"] == [
+        "1-NN", "5-NN", "best", "never", "rows", "seed", "threads",
+    ]  # fmt: skip
     run = json.loads((results.folder / "run.json").read_text())
     assert run["mode"] == "full"
     assert run["jobs"]["done"] == run["jobs"]["of"]
@@ -285,3 +287,6 @@ def test_two_workers_find_what_one_finds(toy, tmp_path):
         output, _ = process.communicate(timeout=120)
         assert process.returncode == 0, output
     assert content(tmp_path / "one") == content(tmp_path / "two")
+    for folder in ("one", "two"):
+        scores = pd.read_csv(tmp_path / folder / "scores.csv")
+        assert set(scores.loc[scores["column"] == "threads", "value"]) == {1.0}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SIGNS = {"reached": "[green]✓[/]", "better": "[green]▲[/]", "short": "[red]▼[/]",
           "differs": "[yellow]≠[/]", "failed": "[red]failed[/]"}  # fmt: skip
+_MOST_COLUMNS = 8  # of a table that stands upright
 _WORDS = {
     "reached": "reached within their own spread",
     "better": "better than published",
@@ -136,11 +137,12 @@ def _print(results: "Results", page: Path) -> None:
     shown = cells[cells["counts"] & cells["measured"].notna()]
     if shown.empty:  # honest numbers only
         shown = cells[cells["measured"].notna()]
+    studies = json.loads((results.folder / "studies.json").read_text(encoding="utf-8"))
+    titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
     for (study, key), part in shown.groupby(["study", "table"], sort=False):
-        _print_table(console, f"{study}, Table {key}", part)
+        _print_table(console, f"{study} {key}: {titles[study, key]}", part)
     counted = cells.loc[cells["counts"], "mark"].value_counts()
-    total = int(counted.sum())
-    console.print(f"{total} published numbers:", highlight=False)
+    console.print(f"{int(counted.sum())} published numbers:", highlight=False)
     for mark, words in _WORDS.items():
         if counted.get(mark, 0):
             console.print(f"  {counted[mark]:4d} {words}", highlight=False)
@@ -150,22 +152,27 @@ def _print(results: "Results", page: Path) -> None:
 
 
 def _print_table(console: Console, title: str, part: "pd.DataFrame") -> None:
-    columns = list(dict.fromkeys(part["column"]))
-    table = Table(title=escape(title), title_justify="left", box=None, header_style="bold")
-    table.add_column("published → measured")
-    for column in columns:
-        table.add_column(escape(column), justify="right")
-    by_cell = {(line.row, line.column): line for line in part.itertuples()}
-    for row in dict.fromkeys(part["row"]):
-        texts = [_cell(by_cell.get((row, column))) for column in columns]
-        table.add_row(escape(row), *texts)
+    """Print published over measured; long tables lie down."""
+    across, down = "column", "row"
+    if part["column"].nunique() > _MOST_COLUMNS:
+        across, down = down, across
+    heads, labels = (list(dict.fromkeys(part[name])) for name in (across, down))
+    console.print(f"[bold]{escape(title)}[/]", highlight=False)
+    table = Table(box=None, header_style="bold")
+    table.add_column("published\nmeasured", style="dim")
+    for head in heads:
+        table.add_column(escape(head), justify="right", vertical="bottom")
+    by_cell = {(line[across], line[down]): line for line in part.to_dict("records")}
+    for label in labels:
+        texts = [_cell(by_cell.get((head, label))) for head in heads]
+        table.add_row(f"[not dim]{escape(label)}[/]", *texts)
     console.print(table)
     console.print()
 
 
-def _cell(line: Any) -> str:
+def _cell(line: dict[str, Any] | None) -> str:
     if line is None:
         return ""
-    sign = _SIGNS.get(line.mark, "")
-    before = "" if line.published != line.published else f"{line.published:g} → "
-    return f"{before}{line.measured:.1f} {sign}"
+    known = line["published"] is not None and line["published"] == line["published"]
+    published = f"[dim]{line['published']:g}  [/]\n" if known else ""
+    return f"{published}{line['measured']:.1f} {_SIGNS.get(line['mark'], ' ')}"

@@ -4,14 +4,27 @@ The page is a single file: styles, script and figures are inside it, nothing is 
 everything can be read without the script, on a phone, in the dark and on paper. Figures are drawn
 here as SVG, from panels of points, lines, bars and maps; no drawing library is needed::
 
-    results folder ──► Results ──┬──► counts and reasons ───────────┐
-      run.json, studies.json,    ├──► tables: published, measured ──┼──► page.html
-      cells.csv, figures/ …      ├──► panels ──► SVG ───────────────┤
-                                 └──► mercer.comparison ──► verdicts ┘
+    mercer reproduce ──► Results ──┬──► counts and reasons ───────────┐
+      run.json, studies.json,      ├──► tables: published, measured ──┼──► page.html
+      cells.csv, figures/ …        ├──► panels ──► SVG ───────────────┤
+                                   └──► mercer.comparison ──► verdicts ┘
+
+    mercer compare ────► Comparison ──┬──► the question in sentences ─┐
+      comparison.json, curves.json,   ├──► ranking, tests, costs ─────┼──► comparison.html
+      scores.csv, map.csv             ├──► confusions, curves ──► SVG ┤
+                                      └──► scatter ───────────────────┘
+
+    mercer project ────► an embedding ───► scatter ─────────────────────► scatter.html
+
+All extend ``frame.html`` (colours, contents, theme, sorting, printing). A scatter is an SVG that
+the script replaces with a canvas of all points, where rows can be pointed at.
 
 Nothing is fitted here, and no other part of Mercer than :mod:`mercer.comparison` is imported.
 """
 
+from mercer.report._comparison_page import write_comparison_report
+from mercer.report._markdown import write_markdown
 from mercer.report._page import write_report
+from mercer.report._scatter_page import write_scatter_page
 
-__all__ = ["write_report"]
+__all__ = ["write_comparison_report", "write_markdown", "write_report", "write_scatter_page"]

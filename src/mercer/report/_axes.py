@@ -65,6 +65,8 @@ def make_axes(panel: Mapping[str, Any]) -> Axes:
     """Choose domains, ticks and room for a panel."""
     layers = panel["layers"]
     x_domain, y_domain = _domains(layers)
+    if panel.get("domain"):
+        x_domain, y_domain = (padded(panel["domain"][k : k + 2], 0.02) for k in (0, 2))
     named = {
         place: str(name)
         for layer in layers

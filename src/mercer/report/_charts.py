@@ -21,8 +21,9 @@ def draw_panel(panel: Mapping[str, Any]) -> Markup:
     Parameters
     ----------
     panel : mapping
-        ``title``, ``x_label``, ``y_label``, ``equal`` and ``layers``: each with its ``kind``
-        ("points", "line", "bars" or "raster") and what that kind needs, as JSON values.
+        ``title``, ``x_label``, ``y_label``, ``equal``, ``domain`` (left, right, bottom and top,
+        where the layers do not say) and ``layers``: each with its ``kind`` ("points", "line",
+        "bars" or "raster") and what that kind needs, as JSON values.
 
     Returns
     -------

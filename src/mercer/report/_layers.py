@@ -57,6 +57,7 @@ def _points(layer: Layer, axes: Axes, shape: str) -> Markup:
     radius = 3.4 if len(keep) <= 150 else 2.6 if len(keep) <= 600 else 1.6
     drawn = [glyph(shape, across[i], up[i], radius) for i in keep]
     style = f"points {colour_class(layer)}{' outline' if is_outline(shape) else ''}"
+    style += " faint" if layer.get("faint") else ""
     if names is None and len(keep) > _POINTED_AT:
         return element("path", class_=style, d="".join(drawn))
     marks = []

@@ -1,23 +1,21 @@
 """``write_report``: a results folder → ``report.html``."""
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mercer.report._about import repeat_command, run_facts
 from mercer.report._audit import written_audit
 from mercer.report._charts import draw_panel
-from mercer.report._links import anchor, linked
+from mercer.report._document import render_template, write_whole
+from mercer.report._links import anchor
 from mercer.report._listing import list_cells
 from mercer.report._marks import MARKS
-from mercer.report._numbers import duration
 from mercer.report._results import Results, read_results
 from mercer.report._summary import StudyCount, count_sentences, summarise
 from mercer.report._tables import TableView, make_table, table_name
@@ -56,17 +54,7 @@ def write_report(
     """
     results = read_results(folder)
     path = Path(folder) / "report.html" if path is None else Path(path)
-    text = render(results)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
+    return write_whole(path, render(results))
 
 
 @dataclass(frozen=True)
@@ -108,14 +96,6 @@ class StudySection:
 
 def render(results: Results) -> str:
     """Return the text of the page."""
-    environment = Environment(
-        loader=PackageLoader("mercer.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(linked=linked, duration=duration)
     summary = summarise(results.cells, [study["name"] for study in results.studies])
     sections = [
         _study(number, study, count, results)
@@ -126,7 +106,8 @@ def render(results: Results) -> str:
         for section, study in zip(sections, results.studies, strict=True)
         for table, study_table in zip(section.tables, study["tables"], strict=True)
     }
-    return environment.get_template("page.html").render(
+    return render_template(
+        "page.html",
         run=results.run,
         summary=summary,
         said=count_sentences(summary),

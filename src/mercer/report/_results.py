@@ -1,6 +1,5 @@
-"""A results folder, read and checked."""
+"""The results folder of ``mercer reproduce``, read and checked."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from mercer.report._folder import check_folder, read_json, read_table
+
 __all__ = ["Results", "read_results"]
 
+_COMMAND = "mercer reproduce"
 _LINE = ("study", "table", "row", "column", "reading", "protocol")
 _NUMBERS = (
     "published", "published_spread", "published_dimension",
@@ -51,11 +53,10 @@ class Results:
 def read_results(folder: str | os.PathLike[str]) -> Results:
     """Read a results folder, or say in a sentence what is wrong with it."""
     folder = Path(folder)
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no results folder {folder}")
-    run = _read_json(folder, "run.json", dict)
-    studies = _read_json(folder, "studies.json", list)
-    cells = _read_table(folder, "cells.csv", _CELLS, needed=True)
+    check_folder(folder)
+    run = read_json(folder, "run.json", dict, _COMMAND)
+    studies = read_json(folder, "studies.json", list, _COMMAND)
+    cells = _read_lines(folder, "cells.csv", _CELLS)
     _check_studies(folder, studies, cells)
     cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
     files = [
@@ -65,10 +66,20 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         run=run,
         studies=studies,
         cells=cells,
-        timings=_read_table(folder, "timings.csv", _TIMINGS, needed=False),
-        failures=_read_table(folder, "failures.csv", _FAILURES, needed=False),
-        panels={file: _read_json(folder, file, dict).get("panels", []) for file in files},
+        timings=_read_if_there(folder, "timings.csv", _TIMINGS),
+        failures=_read_if_there(folder, "failures.csv", _FAILURES),
+        panels={file: read_json(folder, file, dict, _COMMAND).get("panels", []) for file in files},
     )
+
+
+def _read_lines(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    return read_table(folder, name, columns, set(columns) & {*_NUMBERS, "replication"})
+
+
+def _read_if_there(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    if not (folder / name).is_file():
+        return pd.DataFrame(columns=list(columns))
+    return _read_lines(folder, name, columns)
 
 
 _STUDY = ("name", "title", "reference", "protocol", "missing", "tables", "figures")
@@ -87,42 +98,3 @@ def _check_studies(folder: Path, studies: Sequence[Mapping[str, Any]], cells: pd
                 f"{folder / 'cells.csv'} has table {key!r} of study {name!r}, "
                 "which studies.json does not describe"
             )
-
-
-def _read_json(folder: Path, name: str, kind: type) -> Any:
-    text = _read(folder, name)
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{folder / name} is no valid JSON: {error}") from error
-    if not isinstance(content, kind):
-        raise ValueError(f"{folder / name} is not what `mercer reproduce` writes")
-    return content
-
-
-def _read(folder: Path, name: str) -> str:
-    path = folder / name
-    if not path.is_file():
-        raise FileNotFoundError(f"{folder} is no complete results folder: {name} is missing")
-    return path.read_text(encoding="utf-8")
-
-
-def _read_table(folder: Path, name: str, columns: Sequence[str], *, needed: bool) -> pd.DataFrame:
-    """Read texts as they stand and numbers as floats; an empty number is NaN."""
-    path = folder / name
-    if not needed and not path.is_file():
-        return pd.DataFrame(columns=list(columns))
-    _read(folder, name)
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except pd.errors.EmptyDataError:
-        table = pd.DataFrame()
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}")
-    for column in set(columns) & {*_NUMBERS, "replication"}:
-        try:
-            table[column] = [float(text or "nan") for text in table[column]]
-        except ValueError as error:
-            raise ValueError(f"{path}: column {column!r} holds more than numbers") from error
-    return table

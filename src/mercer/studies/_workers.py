@@ -28,9 +28,8 @@ def run_jobs(
 ) -> Iterator[Finished]:
     """Run jobs, each kept on disk before it is reported here, in the order in which they end."""
     if workers == 1:
-        with threadpool_limits(1):
-            for number, job in enumerate(jobs):
-                yield _run(number, job, output, folder)
+        for number, job in enumerate(jobs):
+            yield _run(number, job, output, folder)
         return
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
@@ -57,7 +56,8 @@ def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
     start = time.perf_counter()
     try:
         function, task = resolve(job, folder)
-        outcome = function(task)
+        with threadpool_limits(1):  # here, where the study has loaded all that has threads
+            outcome = function(task)
         seconds = time.perf_counter() - start
         columns: tuple[str, ...] = ()
         if job.kind == "table":
@@ -72,7 +72,6 @@ def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    threadpool_limits(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,5 +1,3 @@
-"use strict";
-(() => {
   const root = document.documentElement;
   const all = (selector, within) => Array.from((within || document).querySelectorAll(selector));
   root.classList.add("scripted");
@@ -27,6 +25,7 @@
     if (slot === "name") return item.dataset.name;
     if (slot !== undefined) return JSON.parse(item.dataset.sort)[slot];
     const cell = item.cells[head.cellIndex];
+    if (cell.dataset.value !== undefined) return cell.dataset.value === "" ? null : Number(cell.dataset.value);
     if (!cell.classList.contains("num")) return cell.textContent || null;
     const value = parseFloat(cell.textContent.replace("−", "-"));
     return Number.isNaN(value) ? null : value;
@@ -49,52 +48,7 @@
     all("button.sort", table).forEach((button) => button.addEventListener("click", () => sortTable(table, button.closest("th"))));
   });
 
-  // Filters of the whole page.
-  const form = document.getElementById("filters");
-  const said = form.querySelector("output");
-  const main = document.getElementById("main");
-  form.hidden = false;
-  const holds = (body, mark) => !mark || body.dataset.marks.split(" ").includes(mark);
-  const apply = () => {
-    const { study, mark, protocol, text } = Object.fromEntries(new FormData(form));
-    const wanted = text.trim().toLowerCase();
-    main.classList.toggle("only-paper", protocol === "paper");
-    main.classList.toggle("only-honest", protocol === "honest");
-    main.classList.toggle("marked", Boolean(mark));
-    let shown = 0, of = 0;
-    all(".study").forEach((section) => {
-      section.hidden = Boolean(study) && section.dataset.study !== study;
-      all(".table", section).forEach((table) => {
-        const named = table.dataset.text.includes(wanted);
-        let left = 0;
-        all("table.cells > tbody", table).forEach((body) => {
-          body.hidden = !(holds(body, mark) && (named || body.dataset.text.includes(wanted)));
-          left += !body.hidden;
-          of += 1;
-          all("td[data-mark]", body).forEach((cell) => cell.classList.toggle("match", cell.dataset.mark === mark));
-        });
-        table.hidden = !left;
-        shown += section.hidden ? 0 : left;
-      });
-      all(".figures, .tests", section).forEach((part) => { part.hidden = Boolean(mark || wanted); });
-    });
-    all("table.flat > tbody > tr").forEach((line) => {
-      const [ofStudy, ofTable, ofRow, , , ofProtocol] = Array.from(line.cells, (cell) => cell.textContent);
-      line.hidden = !((!study || ofStudy === study) && (!mark || line.dataset.mark === mark)
-        && (!protocol || ofProtocol === protocol || ofProtocol === "either")
-        && `${ofTable} ${ofRow}`.toLowerCase().includes(wanted));
-    });
-    const active = study || mark || protocol || wanted;
-    said.textContent = active ? `${shown} of ${of} rows` : "";
-  };
-  form.addEventListener("input", apply);
-  form.addEventListener("change", apply);
-  form.addEventListener("reset", () => setTimeout(apply));
-  form.addEventListener("submit", (event) => event.preventDefault());
-  apply();
-
   // What is folded is printed open.
   let folded = [];
   addEventListener("beforeprint", () => { folded = all("main details:not([open])"); folded.forEach((node) => { node.open = true; }); });
   addEventListener("afterprint", () => folded.forEach((node) => { node.open = false; }));
-})();

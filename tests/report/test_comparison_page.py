@@ -1,0 +1,416 @@
+"""The page of ``mercer compare`` as text: what the files hold, escaped, and clear about gaps."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from mercer.report import write_comparison_report
+from mercer.report._comparison_results import read_comparison
+from mercer.report._confusion import view_confusion
+from mercer.report._numbers import counted, p_value, seconds, share, size
+from mercer.report._question import sentences
+from mercer.report._ranking import model_lines, other_measures, pair_lines
+from mercer.report._score_chart import draw_scores
+from report.comparisons import (
+    NASTY,
+    make_content,
+    make_curves,
+    make_points,
+    make_scores,
+    write_folder,
+)
+from report.parsed import Page
+
+MANY = [f"class {k}" for k in range(100)]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return write_comparison_report(write_folder(tmp_path_factory.mktemp("comparison")))
+
+
+def _read(path):
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def _part(path, name):
+    """The text of one section."""
+    text = path.read_text(encoding="utf-8")
+    start = text.index(f'id="{name}"')
+    return re.sub(r"\s+", " ", Page(_whole(text[start:])).words)
+
+
+def _whole(text):
+    """Cut at the section's end and give it an element to stand in."""
+    return "<div " + text[: re.search(r"</(section|footer)>", text).start()] + "</div>"
+
+
+def test_elements_nest_ids_are_unique_and_links_lead_somewhere(page):
+    parsed = _read(page)
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    assert {link[1:] for link in parsed.links} <= set(parsed.ids)
+
+
+def test_nothing_is_fetched(page):
+    parsed = _read(page)
+    assert all(address.startswith(("data:", "#")) for address in parsed.fetched)
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|localStorage", text)
+
+
+def test_the_page_is_beside_the_results_or_where_it_is_asked_for(tmp_path):
+    folder = write_folder(tmp_path / "results")
+    assert write_comparison_report(folder) == folder / "report.html"
+    other = tmp_path / "other.html"
+    assert write_comparison_report(folder, other) == other
+    assert other.read_bytes() == (folder / "report.html").read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["other.html", "results"]
+
+
+def test_names_are_never_markup(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<script>") == 1  # our own
+    assert "alert(1)</script>" not in text
+    for place in ("answer", "data", "ranking", "leaders", "curves", "map"):
+        assert NASTY in _part(page, place), place
+
+
+def test_the_answer_and_the_question(page):
+    content = make_content()
+    said = _part(page, "answer")
+    assert content["answer"] in said
+    assert "Which model predicts ki & nd?" in said
+    data = _part(page, "data")
+    assert "1 234 rows whose ki & nd is known" in data
+    assert "Models see 2 columns: 1 of numbers and 1 of categories." in data
+    assert "One column is not used: “id” (every row has its own)." in data
+    assert "Values are missing in one column that is used, “width” (10.0 %)." in data
+    assert (
+        f"“{NASTY}” (102 rows, 33.7 %), “b” (101 rows, 33.3 %) and “a” (100 rows, 33.0 %)" in data
+    )
+    assert content["question"]["notes"][0] in data
+
+
+def test_the_ranking_is_that_of_the_file(page):
+    said = _part(page, "ranking")
+    assert "the fisher 0.910 0.870 to 0.950 best best" in said
+    assert "the svc 0.900 0.860 to 0.940 0.010 same same , p = 0.37" in said
+    assert "the logistic 0.800 0.760 to 0.840 0.110 worse worse , p = 0.012" in said
+    assert "the dummy 0.310 0.270 to 0.350 0.600 worse worse , p < 0.001" in said
+    assert "the knn – – left out left out left out: one fit takes 9 s" in said
+    assert f"the forest – – failed failed ValueError: {NASTY}" in said
+    assert "traceback" not in said
+
+
+def test_pairs_name_the_better_one_first():
+    lines = pair_lines(make_content()["pairs"], 0.95)
+    assert [line.corrected for line in lines] == ["< 0.001"] * 3 + ["0.012", "0.020", "0.37"]
+    assert [line.is_different for line in lines] == [True] * 5 + [False]
+    turned = lines[3]
+    assert (turned.better, turned.worse) == ("fisher", "logistic")
+    # −0.16 to −0.09 the other way round
+    assert (turned.difference, turned.interval) == ("+0.110", "0.090 to 0.160")
+    assert turned.verdict == "fisher is better"
+
+
+def test_other_measures_are_means_over_the_rounds_of_all(tmp_path):
+    comparison = read_comparison(write_folder(tmp_path))
+    heads, lines = other_measures(comparison)
+    assert heads[:2] == ["accuracy", "balanced accuracy"]
+    assert [name for name, _ in lines] == ["fisher", "svc", "logistic", "dummy"]
+    values = dict(lines)
+    assert values["fisher"] == ["0.910"] * 6  # a split that others have not is left out
+    assert values["svc"] == ["0.900"] * 5 + ["–"]
+
+
+def test_confusions_count_and_share():
+    view = view_confusion("m", ["a", "b"], [[8, 2], [1, 3]])
+    (_, first, found), (_, second, other) = view.rows
+    assert [(cell.count, cell.share, cell.is_right) for cell in first + second] == [
+        ("8", "80.0 %", True), ("2", "20.0 %", False), ("1", "25.0 %", False), ("3", "75.0 %", True)
+    ]  # fmt: skip
+    assert (found, other) == ("80.0 %", "75.0 %")
+    assert list(view.right) == ["88.9 %", "60.0 %"]
+
+
+def test_a_class_that_is_never_named_or_tested_has_no_share():
+    view = view_confusion("m", ["a", "b"], [[5, 0], [0, 0]])
+    assert list(view.right) == ["100.0 %", "–"]
+    assert view.rows[1][2] == "–"
+    assert view.rows[1][1][0].is_empty
+
+
+def test_many_classes_get_a_map_and_the_worst_pairs():
+    matrix = 10 * np.eye(100, dtype=int)
+    matrix[3, 4], matrix[7, 1] = 6, 2
+    view = view_confusion("m", MANY, matrix)
+    assert view.rows == ()
+    assert "<image" in view.map
+    assert list(view.worst) == [
+        ("class 3", "class 4", "6", "37.5 %"), ("class 7", "class 1", "2", "16.7 %")
+    ]  # fmt: skip
+
+
+def test_calibration_and_precision(page):
+    said = _part(page, "curves")
+    # gaps 0.1, 0 and 0.3 on 10, 10 and 20 rows
+    assert "gap of calibration 0.175 –" in said
+    assert "average precision of “a” 0.990 0.990" in said
+    assert "without calibration: svc." in said
+
+
+def test_hard_rows_costs_and_commands(page):
+    content = make_content()
+    hard = _part(page, "hard")
+    assert "2 of the 740 rows that were tested (0.3 %) are wrong" in hard
+    assert f"7 a {NASTY} 2 11 a {NASTY} 2" in hard
+    assert "fisher 250 ms 1.5 s 12.3 MB 1 111" in _part(page, "cost")
+    text = page.read_text(encoding="utf-8")
+    shown = [re.sub("&#39;", "'", one).replace("&amp;", "&")
+             for one in re.findall(r"<pre><code>(.*?)</code></pre>", text, re.DOTALL)]  # fmt: skip
+    assert shown == [content["fit_command"], content["python"]]
+
+
+def test_how_it_was_measured(page):
+    said = _part(page, "measured")
+    assert "Each of the 6 rounds trains on about 1 111 rows and tests on about 123" in said
+    assert content_sentence() in said
+    assert "over the pairs (3 of models and 3 with dummy, each family apart)" in said
+    foot = _part(page, "about")
+    assert all(word in foot for word in ("Seed 7", "Budget 2 min", "mercer 0.1", "Cores 2"))
+
+
+def content_sentence():
+    return make_content()["metric_reason"]
+
+
+def test_the_map_holds_every_point(page):
+    text = page.read_text(encoding="utf-8")
+    points = make_points(["a", "b", NASTY])
+    n = len(points)
+    assert f'data-n="{n}"' in text
+    packed = base64.b64decode(re.search(r'data-points="([^"]*)"', text)[1])
+    assert len(packed) == 11 * n
+    rows = np.frombuffer(packed, "<u4", n)
+    x, y, kinds = (np.frombuffer(packed, "<u2", n, (4 + 2 * k) * n) for k in range(3))
+    flags = np.frombuffer(packed, "u1", n, 10 * n)
+    extent = json.loads(re.search(r'data-extent="([^"]*)"', text)[1])
+    own = points.set_index("row").loc[rows]
+    assert sorted(rows) == sorted(points["row"])
+    assert_allclose(extent[0] + x / 65535 * (extent[1] - extent[0]), own["x"], atol=1e-3)
+    assert_allclose(extent[2] + y / 65535 * (extent[3] - extent[2]), own["y"], atol=1e-3)
+    assert [["a", "b", NASTY][k] for k in kinds] == list(own["class"])
+    assert ((flags & 1) > 0).tolist() == own["held_out"].tolist()
+    assert set(rows[(flags & 2) > 0]) == {7, 11}
+
+
+def test_spreadsheet_apostrophes_are_taken_away(tmp_path):
+    content = make_content(classes=("=cmd()", "'b", "c"))
+    points = make_points(["'=cmd()", "'b", "c"])
+    found = read_comparison(write_folder(tmp_path, content=content, points=points)).points
+    assert set(found["class"]) == {"=cmd()", "'b", "c"}
+
+
+def test_two_classes(tmp_path):
+    folder = write_folder(tmp_path, content=make_content(classes=("no", "yes")))
+    path = write_comparison_report(folder)
+    assert "Precision and recall of “yes”" in _part(path, "curves")
+    assert "by chance, 50.0 %" in _part(path, "curves")
+
+
+def test_a_hundred_classes(tmp_path):
+    folder = write_folder(tmp_path, content=make_content(classes=MANY))
+    path = write_comparison_report(folder)
+    data = _part(path, "data")
+    assert "100 classes, of 100 rows (“class 0”) to 199 (“class 99”" in data
+    assert "class 57" in data
+    assert "too many for a table" in _part(path, "leaders")
+    curves = _part(path, "curves")
+    assert "the six classes that a model finds worst, of the first 12" in curves
+
+
+def test_no_probabilities(tmp_path):
+    classes = ["a", "b", NASTY]
+    curves = make_curves(classes, probabilities=())
+    said = _part(write_comparison_report(write_folder(tmp_path, curves=curves)), "curves")
+    assert "without calibration: fisher, svc" in said
+    assert "Precision and recall" in said
+    curves = make_curves(classes, probabilities=(), outputs=False)
+    said = _part(write_comparison_report(write_folder(tmp_path, curves=curves)), "curves")
+    assert "there are no curves" in said
+
+
+def test_one_round_and_no_intervals(tmp_path):
+    content = make_content(rounds=1, pairs=[])
+    for model in content["models"]:
+        model.update(low=None, high=None, pvalue=None)
+        model["against_best"] = "best" if model["name"] == "fisher" else ""
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    assert "One round was finished: intervals are wide or missing." in _part(path, "answer")
+    assert "the svc 0.900 – 0.010 not tested not tested" in _part(path, "ranking")
+    assert "Holm" not in _read(path).words
+
+
+def test_no_leaders_no_hard_rows_no_map(tmp_path):
+    content = make_content(leaders=[], hard_rows={"count": 0, "tested": 9, "rows": []})
+    points = make_points(["a"]).iloc[:0]
+    path = write_comparison_report(write_folder(tmp_path, content=content, points=points))
+    assert "No model but the floor is among the best." in _part(path, "leaders")
+    assert "Every one of the 9 rows" in _part(path, "hard")
+    assert "map" not in _read(path).ids
+
+
+def test_hard_rows_that_are_not_all_listed_get_no_ring(tmp_path):
+    content = make_content()
+    content["hard_rows"]["count"] = 300
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    assert "The first 2 are listed" in _part(path, "hard")
+    assert "Ringed" not in _part(path, "map")
+
+
+def test_stopped_runs_and_bundled_data_say_so(tmp_path):
+    content = make_content(interrupted=True)
+    content["question"]["is_bundled"] = True
+    said = _part(write_comparison_report(write_folder(tmp_path, content=content)), "answer")
+    assert "stopped before its time was up" in said
+    assert "comes with scikit-learn" in said
+
+
+def test_the_score_chart_draws_means_intervals_and_splits():
+    lines = [line for line in model_lines(make_content()["models"]) if line.is_scored]
+    splits = {"fisher": np.array([0.9, 0.92])}
+    drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
+    assert drawn.count("interval") == 3  # the floor is off the scale
+    assert drawn.count("off-scale") == 1
+    assert drawn.count("points outline") == 1  # logistic is worse
+    mean = float(re.search(r'class="points" d="M([\d.]+)', drawn)[1]) + 4.5
+    start, stop = map(
+        float, re.search(r'line interval" d="M([\d.]+) [\d.]+H([\d.]+)', drawn).groups()
+    )
+    assert mean == pytest.approx((start + stop) / 2, abs=0.02)
+    first, second = map(float, re.findall(r"M([\d.]+) [\d.]+v12", drawn))
+    # 0.90 to 0.92 is a quarter of 0.87 to 0.95
+    assert (second - first) / (stop - start) == pytest.approx(0.25, abs=1e-3)
+
+
+def test_a_floor_nearby_is_drawn_as_the_others_are():
+    models = make_content()["models"]
+    models[3].update(score=0.78, low=None, high=None)
+    lines = [line for line in model_lines(models) if line.is_scored]
+    drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
+    assert "off-scale" not in drawn
+
+
+def test_sentences_of_many_columns():
+    question = make_content()["question"]
+    question["columns"] = [
+        {**question["columns"][2], "name": f"c{k}", "reason": "", "kind": "text"} for k in range(6)
+    ]
+    said = " ".join(sentences(question))
+    assert "Models see no column." in said
+    assert (
+        "6 columns are not used: “c0” (text), “c1” (text), “c2” (text), “c3” (text) and 2" in said
+    )
+    assert "No value that is used is missing." in said
+
+
+def test_numbers_as_readers_want_them():
+    assert [counted(n) for n in (999, 45222.4)] == ["999", "45\u202f222"]
+    assert [share(p) for p in (0, 0.0004, 0.5, 0.9999, 1)] == [
+        "0.0 %", "< 0.1 %", "50.0 %", "> 99.9 %", "100.0 %"
+    ]  # fmt: skip
+    assert [seconds(s) for s in (None, 0.0384, 10.35, 75)] == ["–", "38 ms", "10.3 s", "1 min 15 s"]
+    assert [size(b) for b in (None, 12, 6808, 4_407_070)] == ["–", "1 kB", "7 kB", "4.4 MB"]
+    assert [p_value(p) for p in (None, 1e-5, 0.0123, 0.37, 1.0)] == [
+        "", "< 0.001", "= 0.012", "= 0.37", "= 1"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["curves.json", "scores.csv", "map.csv"])
+def test_a_missing_file_is_named(tmp_path, name):
+    (write_folder(tmp_path) / name).unlink()
+    with pytest.raises(FileNotFoundError, match=f"{name} is missing"):
+        write_comparison_report(tmp_path)
+
+
+def test_folders_of_others_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no results folder .*nowhere"):
+        write_comparison_report(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"no results folder of `mercer compare`"):
+        write_comparison_report(tmp_path)
+    write_folder(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*away"):
+        write_comparison_report(tmp_path, tmp_path / "away" / "report.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("comparison.json", "{", r"comparison\.json is no valid JSON"),
+        ("comparison.json", "[]", r"comparison\.json is not what `mercer compare` writes"),
+        ("comparison.json", '{"kind": "run"}', r"is not what `mercer compare` writes"),
+        ("comparison.json", '{"kind": "comparison"}', r"comparison\.json has no 'question'"),
+        ("curves.json", "{}", r"curves\.json has no 'classes'"),
+        ("scores.csv", "", r"scores\.csv has no column 'model'"),
+        ("scores.csv", "model,split,score\na,0,many\n", "'score' holds more than numbers"),
+        ("map.csv", "row,x\n", r"map\.csv has no column 'y'"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path, name, text, message):
+    (write_folder(tmp_path) / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        write_comparison_report(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("models", "one of 'models' has no 'score'"),
+        ("pairs", "one of 'pairs' has no 'corrected'"),
+        ("question", "has no 'rows' in 'question'"),
+    ],
+)
+def test_a_gap_in_the_description_is_named(tmp_path, place, message):
+    content = make_content()
+    part = content[place] if place == "question" else content[place][0]
+    del part[re.search(r"no '(\w+)'", message)[1]]
+    write_folder(tmp_path, content=content, scores=make_scores(make_content()))
+    with pytest.raises(ValueError, match=message):
+        write_comparison_report(tmp_path)
+
+
+def test_the_page_reads_what_the_command_writes(tmp_path):
+    from mercer.cli._compare_folder import describe
+    from mercer.cli._compare_folder import write_folder as write_results
+    from mercer.cli._compare_map import draw_map
+    from mercer.cli._compare_question import ask
+    from mercer.comparison import compare_in_rounds
+
+    rng = np.random.default_rng(0)
+    kind = np.array(["x", NASTY])[np.arange(60) % 2]
+    table = tmp_path / "t.csv"
+    pd.DataFrame({"a": rng.normal(size=60) + (kind == "x"), "kind": kind}).to_csv(table)
+    folder = tmp_path / "results"
+    question = ask(
+        str(table), "kind", models="logistic,knn,dummy", metric=None, seed=0, output=folder
+    )
+    comparison = compare_in_rounds(
+        question.models, question.data.X, question.data.y, budget=60.0, max_rounds=3,
+        metric=question.metric, floor=question.floor, n_jobs=1, random_state=0,
+    )  # fmt: skip
+    points, the_map = draw_map(question.data, 0)
+    content = describe(question, comparison, the_map=the_map, budget=60.0, seed=0)
+    write_results(folder, question, comparison, points, content)
+    path = write_comparison_report(folder)
+    assert content["answer"] in _part(path, "answer")
+    assert "60 rows whose kind is known" in _part(path, "data")
+    ranking = _part(path, "ranking")
+    assert [model["name"] for model in content["models"] if model["score"] is not None]
+    for model in content["models"]:
+        assert f"{model['score']:.3f}" in ranking
+    assert "60 rows in two dimensions" in _part(path, "map")

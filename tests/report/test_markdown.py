@@ -1,0 +1,75 @@
+"""The summary as Markdown: every table and figure of the folder, nothing that Markdown eats."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from mercer.report import write_markdown
+from mercer.report._standalone import draw_figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def markdown(folder, tmp_path):
+    path = write_markdown(folder, tmp_path / "summary.md")
+    return path.read_text("utf-8")
+
+
+def test_every_published_number_is_there(folder, markdown):
+    cells = pd.read_csv(folder / "cells.csv", keep_default_na=False)
+    counted = cells[cells["counts"].astype(str) == "True"]
+    assert markdown.count(" →") - markdown.count("published →") == len(counted)
+
+
+def test_all_cells_of_a_row_are_in_one_line_of_the_right_length(markdown):
+    tables = re.findall(r"(?:^\|.*\|\n)+", markdown, re.M)
+    assert len(tables) >= 3
+    for table in tables:
+        widths = {len(re.split(r"(?<!\\)\|", line)) for line in table.strip().splitlines()}
+        assert len(widths) == 1
+
+
+def test_text_from_data_stays_text(markdown, nasty):
+    assert nasty not in markdown
+    assert nasty.replace("<", "\\<").replace(">", "\\>") in markdown
+
+
+def test_figures_lie_beside_it_and_stand_by_themselves(folder, tmp_path):
+    write_markdown(folder, tmp_path / "summary.md")
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    studies = json.loads((folder / "studies.json").read_text("utf-8"))
+    drawn = [figure for study in studies for figure in study["figures"] if figure["file"]]
+    files = re.findall(r"!\[[^]]*\]\((summary/[^)]+\.svg)\)", text)
+    assert len(files) == len(drawn) > 0
+    for name in files:
+        root = ElementTree.parse(tmp_path / name).getroot()
+        assert root.tag == f"{SVG}svg"
+        assert "--c0" in root.find(f"{SVG}style").text
+        assert not list(root.iter(f"{SVG}script"))
+
+
+def test_panels_stand_side_by_side_without_overlap():
+    panel = {
+        "title": "A title that is far too long for one line of a panel of this width, surely",
+        "layers": [
+            {"kind": "points", "x": [0, 1], "y": [0, 1], "label": name, "colour": k}
+            for k, name in enumerate(["one", "another class with a long name", "a third of them"])
+        ],
+    }
+    root = ElementTree.fromstring(draw_figure([panel] * 4, "t"))
+    charts = [svg for svg in root.findall(f"{SVG}svg") if "chart" in svg.get("class", "")]
+    boxes = [tuple(float(svg.get(k)) for k in ("x", "y", "width", "height")) for svg in charts]
+    assert len(boxes) == 4
+    for i, (x, y, width, height) in enumerate(boxes):
+        for x2, y2, _, _ in boxes[i + 1 :]:
+            assert x2 >= x + width or y2 >= y + height
+    left, top, width, height = map(float, root.get("viewBox").split())
+    for text in root.findall(f"{SVG}text"):
+        assert left <= float(text.get("x")) <= left + width
+        assert top <= float(text.get("y")) <= top + height
+    names = [text.text for text in root.findall(f"{SVG}text") if text.get("class") == "entry"]
+    assert names == ["one", "another class with a long name", "a third of them"] * 4

@@ -1,0 +1,143 @@
+"""The documentation holds together: pages, links, names, commands and files that it mentions.
+
+Nothing here needs Sphinx; CONTRIBUTING.md has the command that builds the site.
+"""
+
+import importlib
+import re
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+
+import mercer
+from mercer.cli._app import app
+from test_public_api import PACKAGES
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+BUILT = ("_build", "auto_examples", "api/generated", "api/backreferences")  # by Sphinx
+PAGES = sorted(
+    name.removesuffix(path.suffix)
+    for path in [*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")]
+    if not (name := path.relative_to(DOCS).as_posix()).startswith((*BUILT, "_templates"))
+)
+TEXTS = [*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+def _source(page):
+    (path,) = [path for suffix in (".md", ".rst") if (path := DOCS / (page + suffix)).exists()]
+    return path
+
+
+def _without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+
+
+@cache
+def _anchors(path):
+    """Return the anchors of a page's headings, as GitHub and MyST make them."""
+    headings = re.findall(r"^#+ (.+)$", _without_code(path.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+def _toctree(page):
+    """Return the pages that a page's tables of contents name, patterns in full."""
+    text, folder = _source(page).read_text(encoding="utf-8"), page.rpartition("/")[0]
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.M | re.S)
+    blocks += re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)*)", text, re.M)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    entries = [re.sub(r".*<(.*)>", r"\1", line) for line in lines if line and line[0] != ":"]
+    for entry in entries:
+        pattern = f"{folder}/{entry}" if folder else entry
+        if pattern.startswith("auto_examples/"):
+            continue
+        found = [other for other in PAGES if fnmatch(other, pattern)]
+        assert found, f"{page} has {entry!r} in its table of contents: there is no such page"
+        yield from found
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = [child for page in PAGES for child in _toctree(page)]
+    assert sorted(listed) == sorted(set(PAGES) - {"index"}), "each once, the start page never"
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    text = _without_code(path.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(<?([^)>]+)>?\)", text):
+        if re.match(r"https?:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        goal = (path.parent / name).resolve() if name else path
+        assert goal.exists(), f"{path.name} links to {target}: there is no such file"
+        if anchor:
+            assert anchor in _anchors(goal), f"{path.name} links to {target}: no such heading"
+
+
+@cache
+def _reference():
+    """Return the full names that the API reference lists."""
+    names = []
+    for path in sorted((DOCS / "api").glob("*.rst")):
+        module = directive = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"\.\. (\w+)::\s*(\S*)", line):
+                directive = found[1]
+                module = found[2] if directive == "currentmodule" else module
+            elif directive == "autosummary" and re.fullmatch(r"   \w+", line):
+                names.append(f"{module}.{line.strip()}")
+    return names
+
+
+def _public(package):
+    names = importlib.import_module(package).__all__
+    return {f"{package}.{name}" for name in names} - {"mercer.__version__"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_in_the_reference(package):
+    exported = {name.rpartition(".")[2] for name in _public("mercer")}  # listed as mercer.X
+    wanted = {
+        name if (short := name.rpartition(".")[2]) not in exported else f"mercer.{short}"
+        for name in _public(package)
+    }
+    assert wanted <= set(_reference())
+
+
+def test_the_reference_lists_public_names_once():
+    assert set(_reference()) <= set().union(*map(_public, PACKAGES))
+    assert len(_reference()) == len(set(_reference()))
+
+
+def _shell(text):
+    """Return what a page would have one type: lines of shell blocks, and code spans."""
+    blocks = re.findall(r"^```(?:bash|sh|console)\n(.*?)^```", text, re.M | re.S)
+    return [
+        *(line for block in blocks for line in block.splitlines()),
+        *re.findall(r"`([^`\n]+)`", _without_code(text)),
+    ]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_commands_exist_with_their_options(path):
+    commands = typer.main.get_command(app).commands
+    for line in _shell(path.read_text(encoding="utf-8")):
+        for name, rest in re.findall(r"(?:^|[\s/])mercer ([a-z]\S*)([^#&|]*)", line):
+            assert name in commands, f"{path.name} has `mercer {name}`: there is no such command"
+            known = {option for parameter in commands[name].params for option in parameter.opts}
+            used = set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest))
+            assert used <= known | {"--help"}, f"{path.name}: `{line}`"
+
+
+def test_the_version_to_cite_is_this_one():
+    assert f"{{{mercer.__version__}}}" in (DOCS / "cite.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_files_exist(path):
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
+        assert (ROOT / name).exists() or name.startswith("docs/_build"), f"{path.name}: {name}"
