@@ -18,13 +18,22 @@ from mercer.cli._project import project
 from mercer.cli._reproduce import reproduce
 
 app = typer.Typer(
-    help="Kernel classification from Parzen windows.",
+    help="""Kernel classification from Parzen windows, on your own table and on the papers'.
+
+    Which model predicts a column?  [bold]mercer compare people.csv --target income[/bold]
+
+    Fit one, save it:               [bold]mercer fit people.csv --target income[/bold]
+
+    Use it:                         [bold]mercer predict model.skops new.csv[/bold]
+
+    No table at hand:               [bold]mercer compare[/bold]
+    """,
+    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 app.command()(compare)
-app.command()(demo)
 app.command()(fit)
 app.command()(predict)
 app.command()(info)
@@ -32,6 +41,7 @@ app.command()(project)
 app.command()(measure)
 app.command()(reproduce)
 app.command()(datasets)
+app.command()(demo)
 
 
 @app.callback(invoke_without_command=True)
