@@ -16,7 +16,9 @@ from mercer.cli._compare_question import ask, parse_seconds
 from mercer.comparison import compare_in_rounds
 from mercer.tables import read_table
 
-FILES = ["comparison.json", "curves.json", "map.csv", "predictions.csv", "scores.csv"]
+FILES = [
+    "comparison.json", "curves.json", "map.csv", "predictions.csv", "report.html", "scores.csv",
+]  # fmt: skip
 EVIL = "<script>alert(1)</script>"
 QUICK = ["--models", "logistic,parzen,dummy", "--jobs", "1"]
 

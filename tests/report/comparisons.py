@@ -22,7 +22,9 @@ def make_content(classes=("a", "b", NASTY), rounds=6, **changes):
             "columns": [
                 _column("width", "number", n_missing=123),
                 _column(NASTY, "category", examples=("x", NASTY)),
-                _column("id", "identifier", used=False, reason="every row has its own"),
+                _column(
+                    "id", "identifier", used=False, reason="every row has its own", n_missing=999
+                ),
             ],
             "classes": [{"name": name, "rows": 100 + k} for k, name in enumerate(classes)],
             "notes": [f"A note on {NASTY}."],

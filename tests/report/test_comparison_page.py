@@ -15,6 +15,7 @@ from mercer.report._confusion import view_confusion
 from mercer.report._numbers import counted, p_value, seconds, share, size
 from mercer.report._question import sentences
 from mercer.report._ranking import model_lines, other_measures, pair_lines
+from mercer.report._raster import picture
 from mercer.report._score_chart import draw_scores
 from report.comparisons import (
     NASTY,
@@ -150,7 +151,8 @@ def test_many_classes_get_a_map_and_the_worst_pairs():
     matrix[3, 4], matrix[7, 1] = 6, 2
     view = view_confusion("m", MANY, matrix)
     assert view.rows == ()
-    assert "<image" in view.map
+    shares = matrix / matrix.sum(axis=1, keepdims=True)
+    assert picture(shares[::-1], "shade") in view.map  # the first class is at the top
     assert list(view.worst) == [
         ("class 3", "class 4", "6", "37.5 %"), ("class 7", "class 1", "2", "16.7 %")
     ]  # fmt: skip
@@ -232,6 +234,9 @@ def test_a_hundred_classes(tmp_path):
     assert "too many for a table" in _part(path, "leaders")
     curves = _part(path, "curves")
     assert "the six classes that a model finds worst, of the first 12" in curves
+    drawn = curves[curves.index("Precision and recall: fisher") : curves.index("gap of")]
+    assert "class 11" in drawn
+    assert "class 5" not in drawn
 
 
 def test_no_probabilities(tmp_path):
@@ -300,7 +305,7 @@ def test_the_score_chart_draws_means_intervals_and_splits():
 
 def test_a_floor_nearby_is_drawn_as_the_others_are():
     models = make_content()["models"]
-    models[3].update(score=0.78, low=None, high=None)
+    models[3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
     lines = [line for line in model_lines(models) if line.is_scored]
     drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
     assert "off-scale" not in drawn

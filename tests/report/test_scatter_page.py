@@ -55,7 +55,7 @@ def test_many_points_are_all_for_the_script_and_part_of_them_still():
     scatter = make_scatter(frame, ["a", "b", "rare"], title="t")
     assert scatter.n == n
     assert len(base64.b64decode(scatter.points)) == 11 * n
-    plot = ElementTree.fromstring(str(scatter.still)).find("svg").find("svg")  # noqa: S314 - ours
+    plot = ElementTree.fromstring(str(scatter.still)).find("svg").find("svg")
     drawn = sum(path.get("d").count("M") for path in plot.iter("path"))
     assert 2990 <= drawn <= 3020
     assert "rare" in scatter.still

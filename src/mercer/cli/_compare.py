@@ -66,6 +66,7 @@ def compare(
     from mercer.cli._compare_print import print_comparison
     from mercer.cli._compare_question import ask, get_ready, parse_seconds
     from mercer.comparison import compare_in_rounds
+    from mercer.report import write_comparison_report
 
     start = time.perf_counter()
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
@@ -95,12 +96,12 @@ def compare(
         raise typer.Exit(130) from None
     content = describe(question, comparison, the_map=the_map, budget=seconds, seed=seed)
     write_folder(output, question, comparison, points, content)
-    # SWITCH ON when it exists: from mercer.report import write_comparison_report; \
-    #   page = write_comparison_report(output)
+    page = write_comparison_report(output)
     if as_json:
-        print_json({**content, "folder": str(output)})
+        print_json({**content, "folder": str(output), "report": str(page)})
     else:
         print_comparison(content, output)
+        print(f"The page: {page}")
     if comparison.interrupted:
         print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
         raise typer.Exit(130)

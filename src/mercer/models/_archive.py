@@ -4,12 +4,13 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from mercer._files import written_whole
 
 __all__ = [
     "CARD",
@@ -127,18 +128,13 @@ def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> N
     place = Path(os.path.realpath(Path(path).expanduser()))
     if place.exists() and not place.is_file():
         raise IsADirectoryError(f"{show(path)} is not a plain file: choose another name.")
-    beside = place.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        try:
-            with beside.open("xb") as stream:
-                with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
-                    for name, content in members.items():
-                        archive.writestr(name, content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(beside, place)
-        finally:
-            beside.unlink(missing_ok=True)
+        with written_whole(place) as beside, beside.open("wb") as stream:
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
+                for name, content in members.items():
+                    archive.writestr(name, content)
+            stream.flush()
+            os.fsync(stream.fileno())
     except OSError as error:
         why = error.strerror or str(error)
         raise type(error)(

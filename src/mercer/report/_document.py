@@ -1,11 +1,10 @@
 """Templates become text, and a text becomes a file that is there whole or not at all."""
 
-import os
-import tempfile
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from mercer._files import written_whole
 from mercer.report._links import linked
 from mercer.report._numbers import duration
 
@@ -29,13 +28,6 @@ def write_whole(path: Path, text: str) -> Path:
     """Write a text beside its place and move it there."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with written_whole(path) as beside:
+        beside.write_text(text, encoding="utf-8")
     return path

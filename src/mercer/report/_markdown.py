@@ -49,8 +49,8 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
         cells = results.cells[results.cells["study"] == study["name"]]
         lines += _study(study, cells)
         for number, figure in enumerate(study["figures"], start=1):
-            lines += ["", f"### Figure {figure['key'].removeprefix('Fig').lstrip('s. ')}: "
-                      f"{_plain(figure['title'])}", ""]  # fmt: skip
+            number_of_it = figure["key"].removeprefix("Fig").lstrip("s. ")
+            lines += ["", f"### Figure {number_of_it}: {_plain(figure['title'])}", ""]
             if figure["file"] is None:
                 lines.append(f"Not drawn: {_plain(figure['skipped'])}.")
                 continue

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._files import PARTIAL, written_whole
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Panel
 
@@ -49,13 +50,8 @@ def write_outcome(
     text = json.dumps(note, ensure_ascii=False).encode()
     arrays["note"] = np.frombuffer(text, dtype=np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_whole(path) as beside, open(beside, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def read_outcome(path: Path) -> Stored | None:
@@ -77,19 +73,15 @@ def read_outcome(path: Path) -> Stored | None:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that nobody ever sees a part of it."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_whole(path) as beside:
+        beside.write_text(text, encoding="utf-8")
 
 
 def sweep(folder: Path) -> None:
     """Remove the unfinished files of processes that are gone."""
     if os.name != "posix":  # elsewhere, signal 0 is no question
         return
-    for partial in folder.rglob("*.partial"):
+    for partial in folder.rglob(f"*{PARTIAL}"):
         try:
             os.kill(int(partial.name.split(".")[-2]), 0)
         except ProcessLookupError:

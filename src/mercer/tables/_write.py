@@ -2,12 +2,12 @@
 
 import csv
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from mercer._files import written_whole
 from mercer.tables._formats import load_package
 from mercer.tables._formulas import neutralised
 from mercer.tables._source import source_name
@@ -62,13 +62,9 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{name} must end with .csv, .tsv or .parquet: rename it.")
     if place.exists() and not place.is_file():
         raise IsADirectoryError(f"{name} is not a plain file: choose another name.")
-    beside = place.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        try:
+        with written_whole(place) as beside:
             _write(frame, beside, ending)
-            os.replace(beside, place)
-        finally:
-            beside.unlink(missing_ok=True)
     except OSError as error:
         why = error.strerror or str(error)
         raise type(error)(f"{name} cannot be written ({why}): {_remedy(error)}.") from error
