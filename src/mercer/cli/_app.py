@@ -1,8 +1,10 @@
 """The command line as a whole: commands, exit codes, errors in one sentence."""
 
+import io
 import sys
+import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +15,7 @@ from mercer.cli._demo import demo
 from mercer.cli._fit import fit
 from mercer.cli._info import info
 from mercer.cli._measure import measure
+from mercer.cli._output import one_line
 from mercer.cli._predict import predict
 from mercer.cli._project import project
 from mercer.cli._reproduce import reproduce
@@ -29,7 +32,6 @@ app = typer.Typer(
     No table at hand:               [bold]mercer compare[/bold]
     """,
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -56,14 +58,50 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0: done; 2: the input is wrong, and one sentence on standard error says what to do;
-    130: stopped by Ctrl-C.  What is our own fault keeps its traceback, and exit code 1.
+    0: done; 1: our own fault, with its traceback; 2: the input is wrong, and one sentence on
+    standard error says what to do; 130: stopped by Ctrl-C.
     """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    _print_any_character()
     try:
-        app(args=arguments, prog_name="mercer")
+        code = app(args=arguments or ["--help"], prog_name="mercer", standalone_mode=False)
+        sys.stdout.flush()
     except SystemExit as end:
-        return int(end.code or 0)
+        # A reader that has seen enough, such as head, is no error.
+        return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
+    except BrokenPipeError:
+        sys.stdout = io.StringIO()  # what is left is not written when Python ends
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
     except (LookupError, ValueError, OSError) as error:
-        print(f"mercer: {error}", file=sys.stderr)
-        return 2
-    return 0
+        return _refuse(str(error))
+    except Exception as error:
+        if hasattr(error, "format_message"):  # an option that is unknown, missing or wrong
+            return _refuse(_usage(error))
+        traceback.print_exc()
+        print(
+            "mercer: This is a fault of Mercer: report the lines above, and the command.",
+            file=sys.stderr,
+        )
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _print_any_character() -> None:
+    """Let no name or class be an error where standard output is not UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _refuse(sentence: str) -> int:
+    print(f"mercer: {one_line(sentence)}", file=sys.stderr)
+    return 2
+
+
+def _usage(error: Any) -> str:
+    """Return the sentence of an error of typer, and where to look."""
+    command = getattr(getattr(error, "ctx", None), "command_path", "mercer")
+    what = error.format_message().replace("Value error, ", "").rstrip(".")
+    return f"{what}: see {command} --help."

@@ -32,6 +32,8 @@ def check_folder(output: Path) -> None:
     if output.exists() and not output.is_dir():
         raise NotADirectoryError(f"{output} is a file: choose another folder with -o.")
     there = output if output.exists() else next(p for p in output.absolute().parents if p.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file, not a folder: choose another with -o.")
     if not os.access(there, os.W_OK):
         raise PermissionError(f"Nothing can be written to {there}: choose another folder with -o.")
 
@@ -176,11 +178,27 @@ def write_folder(
     content: Mapping[str, Any],
 ) -> None:
     """Write everything beside its place, then move it there, the mark of completeness last."""
+    try:
+        _write_beside(output.absolute(), question, comparison, points, content)
+    except OSError as error:
+        first = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        raise type(error)(
+            f"The results cannot be written to {output} ({first.strerror or first}): free some "
+            "space or choose another folder with -o."
+        ) from error
+
+
+def _write_beside(
+    output: Path,
+    question: Question,
+    comparison: "RoundsComparison",
+    points: "pd.DataFrame",
+    content: Mapping[str, Any],
+) -> None:
     from mercer.tables import write_table
 
     rows = np.asarray(question.data.X.index, dtype=np.intp) + 1
     leaders = content["leaders"]
-    output = output.absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as part:
         place = Path(part)
@@ -231,4 +249,4 @@ def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8", errors="replace")  # a path may be no text

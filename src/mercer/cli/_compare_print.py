@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import one_line, percent, print_notes
+from mercer.cli._output import counted, one_line, percent, print_notes
 
 __all__ = ["print_comparison"]
 
@@ -24,10 +24,8 @@ def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
     console.print()
     console.print(f"[bold]{escape(content['answer'])}[/]")
     if content["rounds"] < _FEW_ROUNDS and not content["interrupted"]:
-        console.print(
-            f"There was time for {content['rounds']} rounds only: a longer --budget would tell "
-            "more apart."
-        )
+        rounds = counted(content["rounds"], "round")
+        console.print(f"There was time for {rounds} only: a longer --budget would tell more apart.")
     for line in content["models"]:
         reason = line["error"] or line["note"]
         if reason:
@@ -51,7 +49,7 @@ def _print_question(console: Console, content: Mapping[str, Any]) -> None:
     classes = sorted(question["classes"], key=lambda one: -one["rows"])
     shown = [f"{one['name']} ({percent(one['rows'] / question['rows'])})" for one in classes[:5]]
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    rows = f"{question['rows']} rows, {used} columns used"
+    rows = f"{counted(question['rows'], 'row')}, {counted(used, 'column')} used"
     classes_of = f"{question['target']}: {', '.join(shown)}{more}"
     console.print(
         f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"

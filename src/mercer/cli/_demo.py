@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from mercer.datasets import load_dataset
-from mercer.sums import kernel_sum, log_kernel_sum
 
 _COLOURS = ("dodger_blue2", "dark_orange")
 _SHADES = (" ·∘○●", " ░▒▓█")  # of either class, from thin to dense
@@ -36,6 +35,8 @@ def demo() -> None:
 def _draw_moons(console: Console) -> None:
     """Draw a map of two classes from one sum with two groups."""
     from sklearn.datasets import make_moons
+
+    from mercer.sums import kernel_sum
 
     console.rule("[bold]Two classes, one kernel sum")
     X, y = make_moons(400, noise=0.15, random_state=0)
@@ -102,6 +103,8 @@ def _race(console: Console) -> None:
     """Time one large sum against the usual way to write it."""
     from sklearn.metrics.pairwise import rbf_kernel
 
+    from mercer.sums import kernel_sum, log_kernel_sum
+
     console.rule("[bold]400 million pairs, and no kernel matrix")
     n, d = 20_000, 16
     X, Y = np.random.default_rng(0).normal(size=(2, n, d))
@@ -134,6 +137,7 @@ def _race(console: Console) -> None:
 
 def _warm_up() -> None:
     from mercer.classifiers import LaplacianClassifier
+    from mercer.sums import kernel_sum
 
     X = np.zeros((4, 1))
     kernel_sum(X, bandwidth=1.0)

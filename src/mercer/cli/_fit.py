@@ -7,7 +7,15 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from mercer.cli._output import check_output, one_line, percent, print_json, print_notes, status
+from mercer.cli._output import (
+    check_output,
+    counted,
+    one_line,
+    percent,
+    print_json,
+    print_notes,
+    status,
+)
 
 if TYPE_CHECKING:
     from mercer.models import ModelScore
@@ -108,7 +116,8 @@ def _print(
     shown = ", ".join(f"{classes[i]} ({percent(counts[i] / counts.sum())})" for i in order[:5])
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     say = _speaker(console)
-    say("read", f"{table}: {len(data.y)} rows, {len(used)} columns used, {len(unused)} not")
+    read = f"{counted(len(data.y), 'row')}, {counted(len(used), 'column')} used, {len(unused)} not"
+    say("read", f"{table}: {read}")
     for column in unused:
         say("", f"not used: {column.name} ({column.kind}: {column.reason})")
     say("predict", f"{data.target}: {shown}{more}")
@@ -122,6 +131,9 @@ def _print(
     best = scores[0]
     floor = 1 / len(classes) if balanced else best.floor
     say("", f"one class always: {percent(floor)}")
+    if getattr(best, key) <= floor and best.model != "dummy":
+        advice = "" if balanced else "; where classes are unlike in size, try --balanced"
+        say("", f"this is no better than that{advice}")
     if len(scores) > 1:
         say("", "the best is taken; its score is a little too high, as it was chosen by it")
     label = describe_model(best.model).label

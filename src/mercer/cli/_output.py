@@ -1,6 +1,7 @@
 """What all commands on a table do in the same way: notes, progress, JSON, the place of files."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,15 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["check_output", "one_line", "percent", "print_json", "print_notes", "status"]
+__all__ = [
+    "check_output",
+    "counted",
+    "one_line",
+    "percent",
+    "print_json",
+    "print_notes",
+    "status",
+]
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -28,6 +37,11 @@ def status(text: str) -> Iterator[Any]:
         return
     with console.status(escape(text)) as shown:
         yield lambda text: shown.update(escape(text))
+
+
+def counted(n: int, one: str) -> str:
+    """Say 1 row, 2 rows."""
+    return f"{n} {one}" if n == 1 else f"{n} {one}s"
 
 
 def percent(share: float) -> str:
@@ -52,5 +66,12 @@ def check_output(output: Path, endings: tuple[str, ...]) -> None:
         *first, last = endings
         either = f"{', '.join(first)} or {last}" if first else last
         raise ValueError(f"File {output} must end with {either}: rename it.")
-    if not output.expanduser().absolute().parent.is_dir():
+    place = output.expanduser().absolute()
+    if not place.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {output.parent}: make it first.")
+    if place.exists() and not place.is_file():
+        raise IsADirectoryError(f"{output} is not a plain file: choose another name.")
+    if not os.access(place.parent, os.W_OK):
+        raise PermissionError(
+            f"Nothing can be written to folder {output.parent}: choose another with -o."
+        )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mercer.cli._output import check_output, print_json, print_notes, status
+from mercer.cli._output import check_output, one_line, print_json, print_notes, status
 
 if TYPE_CHECKING:
     from mercer.tables import Table
@@ -41,7 +41,7 @@ def project(
     page = write_scatter_page(
         embedding.frame,
         output.expanduser().with_suffix(".html"),
-        title=f"{Path(table).name}: {target} by {method}",
+        title=f"{one_line(Path(table).name)}: {target} by {method}",
         text=f"Each point is a row; its colour and shape are its {target}.",
         notes=embedding.notes,
     )

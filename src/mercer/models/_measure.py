@@ -205,7 +205,7 @@ def _pooled(
         if only:
             shown = ", ".join(map(repr, only[:5])) + (", …" if len(only) > 5 else "")
             notes.append(f"Only in {table.name}, and not compared: {shown}.")
-    both = pd.concat([first.frame[shared], second.frame[shared]], ignore_index=True)
+    both = pd.concat(_read_alike(first, second, shared), ignore_index=True)
     pooled = Table(both, f"{first.name} and {second.name}")
     columns = describe_columns(pooled)
     notes += [
@@ -219,6 +219,19 @@ def _pooled(
         )
     is_second = np.arange(len(both)) >= len(first.frame)
     return columns, match_columns(pooled, columns).frame, is_second, notes
+
+
+def _read_alike(first: Table, second: Table, shared: list[str]) -> list[pd.DataFrame]:
+    """Return the shared columns; numbers and dates written in two styles are read by their own."""
+    frames = [table.frame[shared].copy() for table in (first, second)]
+    for name in shared:
+        tables = [Table(frame[[name]]) for frame in frames]
+        described = [describe_columns(table) for table in tables]
+        kinds, styles = zip(*((column.kind, column.style) for (column,) in described), strict=True)
+        if styles[0] != styles[1] and kinds in (("number", "number"), ("date", "date")):
+            for frame, table, columns in zip(frames, tables, described, strict=True):
+                frame[name] = match_columns(table, columns).frame[name]
+    return frames
 
 
 def _sampled(
@@ -280,7 +293,7 @@ def _tested_category(
     counts = _counts(codes, is_second, len(names))
     shares = counts / counts.sum(axis=1, keepdims=True)
     change = np.abs(shares[1] - shares[0])
-    most = int(np.argmax(change))
+    most = int(np.argmax(change if change.any() else shares[0]))
     texts = [f"{part[most]:.0%} {names[most]}".replace("%", " %", 1) for part in shares]
     found = _Found(column.name, column.kind, float(change.sum() / 2), *texts)
     return found, _contingency(counts)

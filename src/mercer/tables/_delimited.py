@@ -60,7 +60,7 @@ def check_width(n_columns: int, name: str, max_columns: int) -> None:
     if n_columns > max_columns:
         raise ValueError(
             f"{name} has {counted(n_columns, 'column')}, more than {max_columns}, the most "
-            "that are read: keep the columns that matter, or raise max_columns."
+            "that are read: keep those that matter, or in Python raise max_columns."
         )
 
 
@@ -207,4 +207,5 @@ def _may_be_codes(values: pd.Series) -> bool:
     if values.dtype.kind not in "iuf":
         return False
     numbers = values.dropna().to_numpy()
-    return bool(np.all(numbers >= 0) and np.all(numbers[:1000] % 1 == 0))
+    first = numbers[:1000]
+    return bool(np.all(numbers >= 0) and np.all(first == np.floor(first)))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,8 @@ def _describe_numbers(
     three = np.partition(finite, [0, middle, -1])[[0, middle, -1]] if n_unique else finite
     examples = tuple(f"{value:.6g}" for value in dict.fromkeys(three))
     if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
-        return column
+        is_all = n_infinite == n
+        return replace(column, reason="all its values are infinite") if is_all else column
     facts: Any = {"n": n, "n_missing": n_missing, "n_unique": n_unique, "examples": examples}
     if asked is None and n_unique == n and _numbers_rows(name, finite):
         return _column(name, "identifier", asked, reason="it numbers the rows", **facts)

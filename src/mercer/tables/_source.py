@@ -85,7 +85,7 @@ def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
     if n_bytes > max_bytes:
         raise ValueError(
             f"{what} is larger than {describe_size(max_bytes)}, the most that is read: "
-            "take a part of the rows, or raise max_bytes."
+            "take a part of the rows, or in Python raise max_bytes."
         )
 
 
@@ -121,6 +121,8 @@ def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
         members = archive_members(raw)
         if members is None or _is_format(members):
             return None
+        if "mercer.json" in members:
+            raise ValueError(f"{name} is a model, not a table: name the file that has the rows.")
         if len(members) != 1:
             raise ValueError(
                 f"{name} is an archive of {counted(len(members), 'file')}"

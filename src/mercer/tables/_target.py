@@ -105,7 +105,9 @@ def split_target(
     frame = table.frame[keep]
     columns = describe_columns(Table(frame, table.name), target, kinds=kinds)
     if not any(column.used for column in columns):
-        raise ValueError(f"No column of {table.name} is left to learn from{_why(columns)}.")
+        raise ValueError(
+            f"No column of {table.name} is left to learn from{_why(columns)}; add one."
+        )
     notes += _column_notes(columns)
     names = np.asarray(classes.categories, dtype=object)[classes.codes[keep]]
     return LabelledTable(
@@ -122,8 +124,8 @@ def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, wher
     n_classes, n_rows = len(counts), int(counts.sum())
     if n_classes == 1:
         raise ValueError(
-            f"Every row has the same class {quoted(classes.categories[0])} in {where}: there is "
-            "nothing to tell apart."
+            f"Every row has the same class {quoted(classes.categories[0])} in {where}, so there is "
+            "nothing to tell apart: choose another target."
         )
     many = n_classes > _MANY_NUMBERS
     if is_number(values):
@@ -151,7 +153,7 @@ def _why(columns: list[Column]) -> str:
 
 
 def _column_notes(columns: list[Column]) -> list[str]:
-    """One note on all columns that are not used, and one on each that is read in its own way."""
+    """One note on all columns that are not used, and one on those read in a particular way."""
     unused = [column for column in columns if not column.used]
     notes = []
     if unused:
@@ -159,9 +161,11 @@ def _column_notes(columns: list[Column]) -> list[str]:
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
         are = "is" if len(unused) == 1 else "are"
         notes.append(f"{counted(len(unused), 'column')} {are} not used: {shown}{more}.")
-    notes += [
-        f"Column {quoted(column.name)}: {column.reason}."
-        for column in columns
-        if column.used and column.reason
-    ]
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        if column.used and column.reason:
+            by_reason.setdefault(column.reason, []).append(column.name)
+    for reason, names in by_reason.items():
+        what = "Column" if len(names) == 1 else "Columns"
+        notes.append(f"{what} {listed(names)}: {reason}.")
     return notes
