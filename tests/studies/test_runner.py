@@ -290,3 +290,35 @@ def test_two_workers_find_what_one_finds(toy, tmp_path):
     for folder in ("one", "two"):
         scores = pd.read_csv(tmp_path / folder / "scores.csv")
         assert set(scores.loc[scores["column"] == "threads", "value"]) == {1.0}
+
+
+QUIET = """
+import sys
+if __name__ == "__main__":
+    from mercer.studies import run_studies
+    print("ready", flush=True)
+    try:
+        run_studies([sys.argv[1]], sys.argv[2], n_jobs=2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows has no groups of processes")
+@pytest.mark.parametrize("delay", [0.4, 0.8])
+def test_ctrl_c_while_workers_start_is_quiet(toy, tmp_path, delay):
+    """As a terminal sends it: to the parent and to workers that are still importing."""
+    study = toy(replications=200, sleep=0.2)
+    process = subprocess.Popen(
+        [sys.executable, "-c", QUIET, study, str(tmp_path / "r")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(delay)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "Traceback" not in output

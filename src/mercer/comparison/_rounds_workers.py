@@ -11,6 +11,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from mercer._processes import interrupts_held
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 
@@ -142,7 +143,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self._process = context.Process(target=_serve, args=(other, self._work), daemon=True)
-        self._process.start()
+        with interrupts_held():
+            self._process.start()
         other.close()
 
     def give(self, task: Task, split: Split, *, until: float) -> None:

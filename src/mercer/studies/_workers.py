@@ -13,6 +13,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from mercer._processes import interrupts_held
 from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 from mercer.studies._store import write_outcome
@@ -36,9 +37,11 @@ def run_jobs(
         workers, multiprocessing.get_context("spawn"), initializer=_start_worker
     )
     try:
-        futures = [
-            executor.submit(_run, number, job, output, folder) for number, job in enumerate(jobs)
-        ]
+        with interrupts_held():
+            futures = [
+                executor.submit(_run, number, job, output, folder)
+                for number, job in enumerate(jobs)
+            ]
         for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool as error:
@@ -71,7 +74,7 @@ def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
 
 
 def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, on Windows too
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
