@@ -2,9 +2,6 @@
 
 import shutil
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1280,900",
@@ -13,6 +10,9 @@ FLAGS = (
 
 def start(profile):
     """Start a browser, or return None where there is none."""
+    from selenium import webdriver  # may be missing: this file is looked through for doctests
+    from selenium.webdriver.chrome.service import Service
+
     driver = shutil.which("chromedriver")
     if driver is None:
         return None
