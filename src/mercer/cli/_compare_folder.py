@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import shlex
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._environment import machine, versions
 from mercer.cli._compare_curves import confusion, curves_of, hard_rows
 from mercer.cli._compare_question import Question
 
@@ -93,12 +93,8 @@ def describe(
         "map": dict(the_map),
         "fit_command": _fit_command(question, comparison.leader, seed),
         "python": _python(question, comparison.leader, seed),
-        "versions": _versions(),
-        "machine": {
-            "system": f"{platform.system()} {platform.release()}",
-            "processor": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-        },
+        "versions": versions(),
+        "machine": machine(),
         "seed": seed,
     }
 
@@ -143,18 +139,6 @@ def _python(question: Question, name: str, seed: int) -> str:
             f"model = make_model({name!r}, data{''.join(options)}).fit(data.X, data.y)",
         ]
     )
-
-
-def _versions() -> dict[str, str]:
-    import pandas
-    import scipy
-    import sklearn
-
-    from mercer import __version__
-
-    found = {"numpy": np, "pandas": pandas, "scikit-learn": sklearn, "scipy": scipy}
-    versions = {name: str(module.__version__) for name, module in found.items()}
-    return {"mercer": __version__, "python": platform.python_version(), **versions}
 
 
 def _kind(name: str) -> str:

@@ -2,25 +2,20 @@
 
 import hashlib
 import json
-import platform
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import version
 from typing import Any, Literal
 
-from mercer import __version__
+from mercer._environment import versions
 from mercer.datasets import list_datasets
 from mercer.studies._catalogue import load_study
 from mercer.studies._code import code_digest
 from mercer.studies._model import Figure, Method, Protocol, Row, Study
 from mercer.studies._task import Task
 
-__all__ = ["Job", "Plan", "plan_jobs", "resolve", "versions"]
-
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+__all__ = ["Job", "Plan", "plan_jobs", "resolve"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,13 +209,6 @@ def _file(names: tuple[str, ...], end: str, facts: list[Any], run: Callable[...,
 def _slug(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")[:24]
-
-
-@lru_cache(maxsize=1)
-def versions() -> dict[str, str]:
-    """Return the versions that results depend on."""
-    packages = {name: version(name) for name in _PACKAGES}
-    return {"mercer": __version__, "python": platform.python_version(), **packages}
 
 
 def _absent(folder: str | None) -> dict[str | None, str]:

@@ -1,15 +1,15 @@
 """``run_studies``: studies → jobs → a folder of results, from where it was left."""
 
 import os
-import platform
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from mercer._environment import machine, usable_cores, versions
 from mercer.studies._catalogue import list_studies
 from mercer.studies._collect import Results, collect
-from mercer.studies._jobs import Job, Plan, plan_jobs, versions
+from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._progress import Clock, Progress
 from mercer.studies._store import read_outcome, sweep
 from mercer.studies._workers import run_jobs
@@ -80,7 +80,7 @@ def run_studies(
     output = Path(output).absolute()
     output.mkdir(parents=True, exist_ok=True)
     sweep(output)
-    workers = n_jobs if n_jobs is not None else _usable_cores()
+    workers = n_jobs if n_jobs is not None else usable_cores()
     if workers < 1:
         raise ValueError(f"n_jobs must be at least 1, got {workers}")
     sources = tuple(_source(name) for name in studies) or list_studies()
@@ -119,7 +119,7 @@ def run_studies(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "workers": workers,
         "versions": versions(),
-        "machine": _machine(),
+        "machine": machine(),
     }
     return collect(plan, output, failures, facts)
 
@@ -134,36 +134,3 @@ def _label(plan: Plan, job: Job) -> str:
         return f"{study.name} {study.figures[job.part].key}"
     table = study.tables[job.part]
     return f"{study.name} {table.key} {table.rows[job.row].label}"
-
-
-def _usable_cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
-
-
-def _machine() -> dict[str, str | int | float]:
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "processor": _processor(),
-        "cores": _usable_cores(),
-        "memory_gb": _memory_gb(),
-    }
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def _memory_gb() -> float:
-    try:
-        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, 1)
-    except (AttributeError, ValueError, OSError):
-        return 0.0
