@@ -420,9 +420,10 @@ def test_whatever_is_said_is_one_line(refused, monkeypatch):
     assert refused("fit", "t.csv", "-t", "x") == "mercer: First. Second, [31m third.\n"
 
 
-def test_our_own_fault_is_exit_code_1(capsys, monkeypatch):
+@pytest.mark.parametrize("error", [TypeError, KeyError, IndexError])
+def test_our_own_fault_is_exit_code_1(capsys, monkeypatch, error):
     def broken(path):
-        raise TypeError("this should not happen")
+        raise error("this should not happen")
 
     monkeypatch.setattr(mercer.tables, "read_table", broken)
     assert main(["fit", "good.csv", "-t", "kind"]) == 1

@@ -74,17 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except (KeyError, IndexError):  # no sentence for users: theirs are errors with a name
+        return _admit()
     except (LookupError, ValueError, OSError) as error:
         return _refuse(str(error))
     except Exception as error:
         if hasattr(error, "format_message"):  # an option that is unknown, missing or wrong
             return _refuse(_usage(error))
-        traceback.print_exc()
-        print(
-            "mercer: This is a fault of Mercer: report the lines above, and the command.",
-            file=sys.stderr,
-        )
-        return 1
+        return _admit()
     return code if isinstance(code, int) else 0
 
 
@@ -93,6 +90,16 @@ def _print_any_character() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _admit() -> int:
+    """Show what went wrong in Mercer itself."""
+    traceback.print_exc()
+    print(
+        "mercer: This is a fault of Mercer: report the lines above, and the command.",
+        file=sys.stderr,
+    )
+    return 1
 
 
 def _refuse(sentence: str) -> int:
