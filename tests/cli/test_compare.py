@@ -10,10 +10,9 @@ from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.cli._compare_curves import curves_of, hard_rows
 from mercer.cli._compare_folder import check_folder
 from mercer.cli._compare_question import ask, parse_seconds
-from mercer.comparison import compare_in_rounds
+from mercer.comparison import compare_in_rounds, curves_of, hard_rows
 from mercer.tables import read_table
 
 FILES = [

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._environment import machine, versions
-from mercer.cli._compare_curves import confusion, curves_of, hard_rows
 from mercer.cli._compare_question import Question
+from mercer.comparison import confusion_counts, curves_of, hard_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,7 +220,7 @@ def _predictions(comparison: "RoundsComparison", leaders: list[str], rows: Any) 
 def _curves(comparison: "RoundsComparison", leaders: list[str]) -> dict[str, Any]:
     return {
         "classes": [str(label) for label in comparison.classes],
-        "confusion": {name: confusion(comparison, name) for name in comparison.scores},
+        "confusion": {name: confusion_counts(comparison, name) for name in comparison.scores},
         "leaders": {name: curves_of(comparison, name) for name in leaders},
     }
 

@@ -37,6 +37,7 @@ from mercer.comparison._ranks import FriedmanResult, average_ranks, friedman_tes
 from mercer.comparison._result import PairedTestResult
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison._rounds_course import RoundsProgress
+from mercer.comparison._rounds_details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison._rounds_scores import choose_metric
 from mercer.comparison._signed_rank import (
@@ -60,10 +61,13 @@ __all__ = [
     "compare",
     "compare_in_rounds",
     "compare_over_datasets",
+    "confusion_counts",
     "corrected_t_test",
+    "curves_of",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "friedman_test",
+    "hard_rows",
     "holm_correction",
     "kfold_paired_t_test",
     "mcnemar_test",

@@ -1,17 +1,16 @@
 """What stands behind the scores: curves, confusions, and the rows that everybody gets wrong."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, precision_recall_curve
 
-if TYPE_CHECKING:
-    import pandas as pd
+from mercer.comparison._rounds_result import RoundsComparison
 
-    from mercer.comparison import RoundsComparison
-
-__all__ = ["confusion", "curves_of", "hard_rows"]
+__all__ = ["confusion_counts", "curves_of", "hard_rows"]
 
 _MOST_POINTS = 200  # of a curve
 _MOST_CLASSES = 12  # that get a curve each
@@ -19,7 +18,7 @@ _BINS = 10
 _MOST_ROWS = 100
 
 
-def confusion(comparison: "RoundsComparison", name: str) -> list[list[int]]:
+def confusion_counts(comparison: RoundsComparison, name: str) -> list[list[int]]:
     """Count test rows by true class (rows) and predicted class (columns), over all rounds."""
     classes = comparison.classes
     truth = np.searchsorted(classes, comparison.predictions["y_true"].to_numpy())
@@ -30,7 +29,7 @@ def confusion(comparison: "RoundsComparison", name: str) -> list[list[int]]:
     return found
 
 
-def curves_of(comparison: "RoundsComparison", name: str) -> dict[str, Any]:
+def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
     """Return precision–recall curves and the calibration of a model, over all rounds.
 
     With two classes both are those of the rarer one. With more, there is a precision–recall curve
@@ -58,8 +57,6 @@ def curves_of(comparison: "RoundsComparison", name: str) -> dict[str, Any]:
 def _precision_recall(
     is_positive: NDArray[np.bool_], values: NDArray[np.float64], label: str
 ) -> dict[str, Any]:
-    from sklearn.metrics import average_precision_score, precision_recall_curve
-
     precision, recall, _ = precision_recall_curve(is_positive, values)
     kept = np.unique(np.linspace(0, len(recall) - 1, _MOST_POINTS).round().astype(int))
     return {
@@ -86,7 +83,7 @@ def _calibration(
 
 
 def hard_rows(
-    comparison: "RoundsComparison", names: Sequence[str], rows: NDArray[np.intp]
+    comparison: RoundsComparison, names: Sequence[str], rows: NDArray[np.intp]
 ) -> dict[str, Any]:
     """Return the rows that all of these models got wrong whenever they were asked.
 
