@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import LaplacianClassifier
 from mercer.studies import Row, Task
-from mercer.studies._holdout import compact, holdout, judge
+from mercer.studies.experiments._holdout import compact, holdout, judge
 
 
 def iris(**changes: Any) -> Task:

@@ -10,9 +10,9 @@ from sklearn.svm import SVC
 from mercer import LaplacianClassifier
 from mercer.bandwidth import silverman_bandwidth
 from mercer.studies import Points, Raster, Row, Task
-from mercer.studies._holdout import holdout
-from mercer.studies._laplacian_figures import imbalanced_draw
-from mercer.studies._toys import ring, two_gaussians
+from mercer.studies.experiments._holdout import holdout
+from mercer.studies.experiments._laplacian_figures import imbalanced_draw
+from mercer.studies.experiments._toys import ring, two_gaussians
 from mercer.studies.papers._laplacian_classifier import (
     STUDY,
     count_echocardiogram,

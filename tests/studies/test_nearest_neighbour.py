@@ -6,8 +6,8 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from mercer.studies import _nearest_neighbour
-from mercer.studies._nearest_neighbour import (
+from mercer.studies.experiments import _nearest_neighbour
+from mercer.studies.experiments._nearest_neighbour import (
     error_surface,
     label_surface,
     nearest_neighbour_errors,

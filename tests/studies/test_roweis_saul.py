@@ -21,6 +21,7 @@ from mercer.projections import (
     roweis_saul_classifier,
 )
 from mercer.studies import Row, Task, plan_jobs
+from mercer.studies.experiments import _faces as experiment
 from mercer.studies.papers import _roweis_saul as study
 
 DIGITS = Row(label="digits", dataset="digits8x8")
@@ -52,12 +53,12 @@ def faces(seed=1, **options):
 
 def test_split_takes_so_many_of_every_class():
     y = load_dataset("digits8x8").y
-    train, test = study._split(task(per_class=15))
+    train, test = experiment._split(task(per_class=15))
     np.testing.assert_array_equal(np.bincount(y[train]), 15)
     assert len(np.intersect1d(train, test)) == 0
     assert len(train) + len(test) == len(y)
-    np.testing.assert_array_equal(study._split(task(per_class=15, every=4))[1], test[::4])
-    assert not np.array_equal(study._split(task(per_class=15, seed=2))[0], train)
+    np.testing.assert_array_equal(experiment._split(task(per_class=15, every=4))[1], test[::4])
+    assert not np.array_equal(experiment._split(task(per_class=15, seed=2))[0], train)
 
 
 def test_a_registered_test_set_is_kept():
@@ -67,7 +68,7 @@ def test_a_registered_test_set_is_kept():
             order = np.arange(100)[None]
             return SimpleNamespace(y=y, train_idx=order[:, :60], test_idx=order[:, 60:])
 
-    train, test = study._split(
+    train, test = experiment._split(
         Registered(row=DIGITS, protocol="paper", replication=0, seed=0, options={"per_class": 5})
     )
     assert train.max() < 60
@@ -75,15 +76,15 @@ def test_a_registered_test_set_is_kept():
 
 
 def test_small_images_are_means_of_four_pixels():
-    big = study._images(faces(size=64))[3].reshape(64, 64)
-    small = study._images(faces(size=32))[3].reshape(32, 32)
+    big = experiment._images(faces(size=64))[3].reshape(64, 64)
+    small = experiment._images(faces(size=32))[3].reshape(32, 32)
     assert small[5, 7] == pytest.approx(big[10:12, 14:16].mean())
     assert small.sum() == pytest.approx(big.sum() / 4)
 
 
 def test_rotation_keeps_distances():
-    X = study._images(faces(size=64))
-    Z = study._rotated(X)
+    X = experiment._images(faces(size=64))
+    Z = experiment._rotated(X)
     assert Z.shape == (48, 48)
     np.testing.assert_allclose(pdist(Z), pdist(X), rtol=1e-10)
 
@@ -107,9 +108,9 @@ READINGS = {
 def test_rates_are_those_of_direct_use(method):
     parameters, model = READINGS[method]
     job = task(method=method, parameters=parameters, **SMALL)
-    outcome = study.rates(job)
+    outcome = experiment.rates(job)
     data = load_dataset("digits8x8")
-    train, test = study._split(job)
+    train, test = experiment._split(job)
     if method != "PCA":
         model.set_params(n_components=20)
     A = model.fit(data.X[train], data.y[train]).transform(data.X[train])
@@ -124,8 +125,8 @@ def test_rates_are_those_of_direct_use(method):
 def test_readings_differ_and_work():
     best = {}
     for method in study.TABLE_3.methods:
-        if method.run is study.rates:
-            outcome = study.rates(task(**{**method.options, **SMALL, "every": 2}))
+        if method.run is experiment.rates:
+            outcome = experiment.rates(task(**{**method.options, **SMALL, "every": 2}))
             best[method.columns[0], method.reading] = np.max(outcome.values)
     assert len(best) == 11
     assert min(best["RS", "same class"], best["Laplacian", "same class"], best["PCA", ""]) > 85
@@ -135,14 +136,14 @@ def test_readings_differ_and_work():
 
 def test_honest_dimension_is_chosen_without_test_rows(monkeypatch):
     options = {"method": "PCA", "parameters": {}, **SMALL}
-    outcome = study.rates(task("honest", **options))
+    outcome = experiment.rates(task("honest", **options))
     kept = outcome.predictions
     assert outcome.values == pytest.approx(100 * np.mean(kept["truth"] == kept["predicted"]))
-    curve = study.rates(task("paper", **options)).values[0]
+    curve = experiment.rates(task("paper", **options)).values[0]
     assert outcome.values == pytest.approx(curve[outcome.details["dimension"] - 1])
 
     data = load_dataset("digits8x8")
-    train, _ = study._split(task(**options))
+    train, _ = experiment._split(task(**options))
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
     inner = [
         cross_val_score(
@@ -155,11 +156,11 @@ def test_honest_dimension_is_chosen_without_test_rows(monkeypatch):
 
     y = data.y.copy()
     y[kept["rows"]] = 9 - y[kept["rows"]]
-    train, test = study._split(task(**options))
-    monkeypatch.setattr(study, "_split", lambda _: (train, test))
+    train, test = experiment._split(task(**options))
+    monkeypatch.setattr(experiment, "_split", lambda _: (train, test))
     shuffled = SimpleNamespace(X=data.X, y=y, train_idx=None, test_idx=None)
     monkeypatch.setattr(Task, "load", lambda self, name=None: shuffled)
-    changed = study.rates(task("honest", **options))
+    changed = experiment.rates(task("honest", **options))
     assert changed.details == outcome.details
     np.testing.assert_array_equal(changed.predictions["predicted"], kept["predicted"])
     assert changed.values < outcome.values
@@ -167,19 +168,23 @@ def test_honest_dimension_is_chosen_without_test_rows(monkeypatch):
 
 def test_honest_choice_uses_so_many_folds(monkeypatch):
     calls = []
-    original = study.error_surface
-    monkeypatch.setattr(study, "error_surface", lambda *a: calls.append(len(a[1])) or original(*a))
-    study.rates(task("honest", method="PCA", **SMALL))
-    study.rates(task("honest", method="PCA", **SMALL, folds_used=1))
+    original = experiment.error_surface
+    monkeypatch.setattr(
+        experiment, "error_surface", lambda *a: calls.append(len(a[1])) or original(*a)
+    )
+    experiment.rates(task("honest", method="PCA", **SMALL))
+    experiment.rates(task("honest", method="PCA", **SMALL, folds_used=1))
     assert calls == [100] * 4
 
 
 def test_plain_nearest_neighbour():
     job = task(**SMALL)
     data = load_dataset("digits8x8")
-    train, test = study._split(job)
+    train, test = experiment._split(job)
     nearest = KNeighborsClassifier(1).fit(data.X[train], data.y[train])
-    assert study.plain(job).values == pytest.approx(100 * nearest.score(data.X[test], data.y[test]))
+    assert experiment.plain(job).values == pytest.approx(
+        100 * nearest.score(data.X[test], data.y[test])
+    )
 
 
 # Tables 4-7 ---------------------------------------------------------------------------------------
@@ -187,7 +192,7 @@ def test_plain_nearest_neighbour():
 
 @pytest.mark.parametrize("graph", ["class_knn", "knn"])
 def test_mcnemar_counts(graph):
-    outcome = study.mcnemar(faces(per_class=3, graph=graph))
+    outcome = experiment.mcnemar(faces(per_class=3, graph=graph))
     kept, found = outcome.predictions, outcome.values
     rs, lap = (kept[name] == kept["truth"] for name in ("predicted", "laplacianfaces"))
     counts = {"e00": ~rs & ~lap, "e01": rs & ~lap, "e10": ~rs & lap, "e11": rs & lap}
@@ -197,7 +202,7 @@ def test_mcnemar_counts(graph):
     assert found["χ²"] == pytest.approx(expected)
     assert found["verdict"] == (expected > 3.84) * np.sign(one - other)
     data = faces().load()
-    train, test = study._split(faces(per_class=3))
+    train, test = experiment._split(faces(per_class=3))
     model = roweis_saul_classifier(neighborhood=graph, n_neighbors=4)
     model.fit(data.X[train].astype(float), data.y[train])
     np.testing.assert_array_equal(model.predict(data.X[test].astype(float)), kept["predicted"])
@@ -223,7 +228,7 @@ def literal_scores(seed, folds, repeats):
 def test_ten_folds():
     p = literal_scores(3, 10, 1)
     t = np.sqrt(10) * p.mean() / p.std(ddof=1)
-    found = study.ten_folds(faces(seed=3, graph="class_knn")).values
+    found = experiment.ten_folds(faces(seed=3, graph="class_knn")).values
     assert found["t"] == pytest.approx(t)
     assert found["corrected t"] == pytest.approx(p.mean() / np.sqrt((0.1 + 1 / 9) * p.var(ddof=1)))
     assert found["verdict"] == (abs(t) > 2.2622) * np.sign(t)
@@ -234,7 +239,7 @@ def test_five_by_two():
     means = p.sum(axis=1) / 2
     variances = [(a - m) ** 2 + (b - m) ** 2 for (a, b), m in zip(p, means, strict=True)]
     job = faces(seed=4, graph="class_knn")
-    six, seven = study.five_by_two_t(job).values, study.five_by_two_f(job).values
+    six, seven = experiment.five_by_two_t(job).values, experiment.five_by_two_f(job).values
     np.testing.assert_allclose([six[f"p̄{i}"] for i in range(1, 6)], means)
     np.testing.assert_allclose([six[f"s{i}²"] for i in range(1, 6)], variances, atol=1e-12)
     assert six["t"] == pytest.approx(p[0, 0] / np.sqrt(sum(variances) / 5))
@@ -246,10 +251,10 @@ def test_five_by_two():
 def test_all_tests_favour_the_better_one(monkeypatch):
     good, bad = KNeighborsClassifier(1), DummyClassifier()
     for pair, sign in (((good, bad), 1), ((bad, good), -1)):
-        monkeypatch.setattr(study, "_pair", lambda graph, pair=pair: pair)
+        monkeypatch.setattr(experiment, "_pair", lambda graph, pair=pair: pair)
         job = task(per_class=15, every=4, graph="")
-        four, five = study.mcnemar(job).values, study.ten_folds(job).values
-        six, seven = study.five_by_two_t(job).values, study.five_by_two_f(job).values
+        four, five = experiment.mcnemar(job).values, experiment.ten_folds(job).values
+        six, seven = experiment.five_by_two_t(job).values, experiment.five_by_two_f(job).values
         assert sign * (four["e01"] - four["e10"]) > 100
         assert min(sign * five["t"], sign * six["t"]) > 10
         assert sign * six["p̄1"] > 50
@@ -261,31 +266,31 @@ def test_all_tests_favour_the_better_one(monkeypatch):
     ("effect", "pvalue", "verdict"), [(1, 0.04, 1), (-1, 0.04, -1), (1, 0.06, 0), (-1, 0.06, 0)]
 )
 def test_verdict_tells_who_is_better(effect, pvalue, verdict):
-    assert study._verdict(SimpleNamespace(effect=effect, pvalue=pvalue)) == verdict
+    assert experiment._verdict(SimpleNamespace(effect=effect, pvalue=pvalue)) == verdict
 
 
 # Table 1, Fig. 1, choices -------------------------------------------------------------------------
 
 
 def test_counting_faces():
-    assert study.count_faces(faces()).values == {
+    assert experiment.count_faces(faces()).values == {
         "No. of people": 8,
         "No. of images per person": 6,
     }
     with pytest.raises(ValueError, match="different numbers of images"):
-        study.count_faces(task())
+        experiment.count_faces(task())
 
 
 def test_training_images_help_and_are_drawn():
     cells = []
     for count in (2, 4):
-        found = study.training_images(faces(per_class=count, graph="class_knn")).values
+        found = experiment.training_images(faces(per_class=count, graph="class_knn")).values
         cells += [(f"ORL, {count}", column, "same class", value, 1.0)
                   for column, value in found.items()]  # fmt: skip
     cells += [("YALE, 8", "RS", "nearest (literal)", 50.0, None), *cells[:1]]
     cells[-1] = ("YALE, 2", "RS", "nearest (literal)", 40.0, None)
     frame = pd.DataFrame(cells, columns=["row", "column", "reading", "measured", "spread"])
-    orl, yale = study.draw_training_images(frame)
+    orl, yale = experiment.draw_training_images(frame)
     assert (orl.title, yale.title) == ("ORL", "YALE")
     assert [line.label for line in orl.layers] == ["RS, same class", "Laplacian, same class"]
     assert [line.colour for line in orl.layers] == [0, 1]
@@ -304,7 +309,7 @@ def test_choices_run_on_digits():
     found = {}
     for method in study.CHOICES.methods:
         if method.rows == ("Digits 8×8",):
-            outcome = study.choice(task(**method.options, per_class=100))
+            outcome = experiment.choice(task(**method.options, per_class=100))
             kept = outcome.predictions
             rate = 100 * np.mean(kept["truth"] == kept["predicted"])
             assert outcome.values == pytest.approx(rate)
@@ -314,7 +319,9 @@ def test_choices_run_on_digits():
 
 def test_every_choice_runs_on_faces():
     methods = [method for method in study.CHOICES.methods if method.rows == ("ORL",)]
-    found = [float(study.choice(faces(**method.options, per_class=4)).values) for method in methods]
+    found = [
+        float(experiment.choice(faces(**method.options, per_class=4)).values) for method in methods
+    ]
     assert len(found) == 9
     assert min(found) >= 0
     assert max(found) <= 100
@@ -323,8 +330,8 @@ def test_every_choice_runs_on_faces():
 
 def test_jobs_do_not_depend_on_order():
     jobs = [faces(seed=seed, per_class=3, graph="knn") for seed in (5, 6)]
-    forth = [study.mcnemar(job).values for job in jobs]
-    back = [study.mcnemar(job).values for job in jobs[::-1]]
+    forth = [experiment.mcnemar(job).values for job in jobs]
+    back = [experiment.mcnemar(job).values for job in jobs[::-1]]
     assert forth == back[::-1]
     assert forth[0] != forth[1]
 
@@ -438,10 +445,10 @@ def test_orl_reaches_the_paper():
             row=row, protocol="paper", replication=0, seed=seed,
             options={**row.options, "method": "RS"},
         )  # fmt: skip
-        rates.append(study.rates(job).values[0])
+        rates.append(experiment.rates(job).values[0])
     best = np.mean(rates, axis=0).max()
     assert best == pytest.approx(study.TABLE_2.published["ORL 32×32", "RS"].value, abs=2)
-    assert study.count_faces(job).values == {
+    assert experiment.count_faces(job).values == {
         "No. of people": 40,
         "No. of images per person": 10,
     }

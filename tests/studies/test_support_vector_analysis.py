@@ -15,6 +15,7 @@ from mercer.projections import (
     LocalityPreservingProjection,
 )
 from mercer.studies import Published, Row, Task, load_study
+from mercer.studies.experiments import _subspaces as subspaces
 from mercer.studies.papers import _support_vector_analysis as paper
 
 STUDY = load_study("lsva")
@@ -84,9 +85,9 @@ def test_reasons_and_rows_name_what_exists():
 def test_a_full_run_has_the_grid_of_the_paper():
     full = [m for m in METHODS if m.columns[0] in ("LLSVA", "KLSVA")]
     assert {method.options["weights"] for method in full} == {30}
-    weights = paper._weights({"weights": 30})
+    weights = subspaces._weights({"weights": 30})
     assert (len(weights), weights[0], weights[-1]) == (30, pytest.approx(0.1), pytest.approx(100))
-    assert paper._weights({}) == (0.0,)
+    assert subspaces._weights({}) == (0.0,)
     assert {row.replications for key in ("I", "II", "III", "IV") for row in TABLES[key].rows} == {5}
 
 
@@ -116,11 +117,11 @@ def test_jobs_repeat_and_agree_with_their_predictions(number, protocol):
 
 def test_replications_are_the_folds_of_one_partition():
     rows = [
-        paper.run_nearest(task_of("wine", replication=k, seed=k)).predictions["rows"]
+        subspaces.run_nearest(task_of("wine", replication=k, seed=k)).predictions["rows"]
         for k in range(5)
     ]
     np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(178))
-    again = paper.run_pca(task_of("wine", replication=2, seed=99)).predictions["rows"]
+    again = subspaces.run_pca(task_of("wine", replication=2, seed=99)).predictions["rows"]
     np.testing.assert_array_equal(again, rows[2])
 
 
@@ -133,7 +134,8 @@ def scaled(dataset, replication, honest=False):
 
 
 @pytest.mark.parametrize(
-    ("run", "model"), [(paper.run_pca, PCA()), (paper.run_lda, LinearDiscriminantAnalysis())]
+    ("run", "model"),
+    [(subspaces.run_pca, PCA()), (subspaces.run_lda, LinearDiscriminantAnalysis())],
 )
 def test_errors_by_dimension_are_those_of_the_estimators(run, model):
     A, ya, B, yb = scaled("wine", 3)
@@ -161,7 +163,7 @@ def lsva_errors(A, ya, B, yb, weight, width):
 
 def test_paper_takes_the_best_weight_of_the_test_fold_in_every_dimension():
     parts = scaled("iris", 1)
-    values = paper.run_lsva(task_of("iris", replication=1, weights=3, gamma=0.1)).values
+    values = subspaces.run_lsva(task_of("iris", replication=1, weights=3, gamma=0.1)).values
     weights = (0.1, 10**0.5, 100)
     each = [lsva_errors(*parts, w, 4) for w in weights]
     np.testing.assert_allclose(values[0], np.min(each, axis=0))
@@ -169,7 +171,7 @@ def test_paper_takes_the_best_weight_of_the_test_fold_in_every_dimension():
 
 def test_honest_chooses_on_training_rows_alone():
     task = task_of("iris", "honest", replication=1, weights=3, gamma=0.1)
-    outcome = paper.run_lsva(task)
+    outcome = subspaces.run_lsva(task)
     A, ya, B, yb = scaled("iris", 1, honest=True)
     weights = (0.1, 10**0.5, 100)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=task.seed).split(A, ya))
@@ -190,8 +192,8 @@ def test_honest_choices_see_three_folds_of_scaled_training_rows(monkeypatch):
         seen.update(X=X, y=y, **rest)
         return np.array([[1.0, 0.0, 2.0, 3.0]])
 
-    monkeypatch.setattr(paper, "nested_surface", record)
-    outcome = paper.run_pca(task_of("iris", "honest", replication=2))
+    monkeypatch.setattr(subspaces, "nested_surface", record)
+    outcome = subspaces.run_pca(task_of("iris", "honest", replication=2))
     assert outcome.details == {"dimension": 2}
     assert (seen["folds"], seen["seed"], seen["neighbors"]) == (3, 11, 1)
     A, ya, _, _ = scaled("iris", 2, honest=True)
@@ -201,11 +203,11 @@ def test_honest_choices_see_three_folds_of_scaled_training_rows(monkeypatch):
 
 def test_scale_is_that_of_all_rows_or_of_training_rows():
     for k in range(5):
-        every, training = (paper._fold(task_of("iris", p, k)) for p in ("paper", "honest"))
+        every, training = (subspaces._fold(task_of("iris", p, k)) for p in ("paper", "honest"))
         both = np.vstack([every.Xa, every.Xb])
         for X in (both, training.Xa):
             np.testing.assert_allclose([X.min(axis=0), X.max(axis=0)], [[-1] * 4, [1] * 4])
-    outside = [np.abs(paper._fold(task_of("iris", "honest", k)).Xb).max() for k in range(5)]
+    outside = [np.abs(subspaces._fold(task_of("iris", "honest", k)).Xb).max() for k in range(5)]
     assert max(outside) > 1
 
 
@@ -214,9 +216,9 @@ def test_methods_have_the_graph_and_price_of_the_paper():
     graph = {"n_neighbors": 10, "affinity_width": 1.0}
     lsva = LaplacianSupportVectorAnalysis(n_components=2, C=100, laplacian_weight=100.0, **graph)
     ours = {
-        lsva: paper._fit_lsva(A, ya, 2, {}, (100.0,)),
-        LocalityPreservingProjection(n_components=2, **graph): paper._fit_lpp(A, ya, 2),
-        LaplacianEigenmaps(n_components=2, **graph): paper._fit_eigenmaps(A, ya, 2),
+        lsva: subspaces._fit_lsva(A, ya, 2, {}, (100.0,)),
+        LocalityPreservingProjection(n_components=2, **graph): subspaces._fit_lpp(A, ya, 2),
+        LaplacianEigenmaps(n_components=2, **graph): subspaces._fit_eigenmaps(A, ya, 2),
     }
     for model, (fitted,) in ours.items():
         np.testing.assert_allclose(fitted.transform(B), model.fit(A, ya).transform(B), atol=1e-8)
@@ -225,14 +227,14 @@ def test_methods_have_the_graph_and_price_of_the_paper():
 def test_where_no_direction_is_found_the_larger_class_is_named():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), np.repeat([0, 1], [65, 15])
-    models = paper._fit_lsva(X, y, 2, {}, (0.1, 100.0))
+    models = subspaces._fit_lsva(X, y, 2, {}, (0.1, 100.0))
     assert [model.transform(X).shape for model in models] == [(80, 0), (80, 0)]
 
 
 def test_other_errors_are_not_hidden():
     X = np.zeros((10, 2))
     with pytest.raises(ValueError, match="two classes"):
-        paper._fit_lsva(X, np.zeros(10, dtype=int), 2, {}, (0.1,))
+        subspaces._fit_lsva(X, np.zeros(10, dtype=int), 2, {}, (0.1,))
 
 
 # Few labels --------------------------------------------------------------------------------------
@@ -240,9 +242,9 @@ def test_other_errors_are_not_hidden():
 
 def test_few_labels_learn_from_a_tenth_and_are_tested_on_new_rows():
     task = task_of("wine", gamma=0.1, dimensions=3, graph="all rows", weights=2)
-    part, hidden = paper._few_labels(task)
+    part, hidden = subspaces._few_labels(task)
     assert (len(part.ya), len(hidden), len(part.yb)) == (12, 112, 54)
-    outcome = paper.run_few_labels(task)
+    outcome = subspaces.run_few_labels(task)
     assert outcome.values.shape == (1, 3)
 
     data = load_dataset("wine")
@@ -269,11 +271,11 @@ def test_few_labels_learn_from_a_tenth_and_are_tested_on_new_rows():
 
 def test_few_labels_without_the_graph_see_labelled_rows_only():
     options = {"gamma": 0.1, "dimensions": 2, "graph": "labelled rows"}
-    outcome = paper.run_few_labels(task_of("wine", "honest", **options))
-    part, _ = paper._few_labels(task_of("wine"))
+    outcome = subspaces.run_few_labels(task_of("wine", "honest", **options))
+    part, _ = subspaces._few_labels(task_of("wine"))
     errors = lsva_errors(part.Xa, part.ya, part.Xb, part.yb, 0, 2)
     assert outcome.values == pytest.approx(errors[outcome.details["dimension"] - 1])
-    assert paper.run_few_labels_nearest(task_of("wine")).values == pytest.approx(
+    assert subspaces.run_few_labels_nearest(task_of("wine")).values == pytest.approx(
         100 * (1 - KNeighborsClassifier(1).fit(part.Xa, part.ya).score(part.Xb, part.yb))
     )
 
@@ -285,7 +287,8 @@ def test_unlabelled_rows_help():
     for graph in ("labelled rows", "all rows"):
         options = {"gamma": 0.1, "dimensions": 10, "graph": graph, "weights": 4}
         found = [
-            paper.run_few_labels(task_of("ionosphere", seed=s, **options)).values for s in range(4)
+            subspaces.run_few_labels(task_of("ionosphere", seed=s, **options)).values
+            for s in range(4)
         ]
         errors[graph] = np.mean(found, axis=0).min()
     assert errors["all rows"] < errors["labelled rows"] - 1
@@ -318,11 +321,11 @@ def test_figures_show_every_patient_in_four_maps(number, titles):
 @pytest.mark.parametrize("protocol", ["paper", "honest"])
 def test_rows_with_rare_classes_and_with_no_direction_run_without_warnings(dataset, protocol):
     for run, options in [
-        (paper.run_lsva, {"weights": 2}),
-        (paper.run_lda, {}),
-        (paper.run_kda, {"gamma": 0.5}),
-        (paper.run_kernel_lpp, {"gamma": 0.5}),
-        (paper.run_eigenmaps, {}),
+        (subspaces.run_lsva, {"weights": 2}),
+        (subspaces.run_lda, {}),
+        (subspaces.run_kda, {"gamma": 0.5}),
+        (subspaces.run_kernel_lpp, {"gamma": 0.5}),
+        (subspaces.run_eigenmaps, {}),
     ]:
         values = run(task_of(dataset, protocol, **options)).values
         assert 0 < np.min(values) < 60

@@ -20,8 +20,11 @@ from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant
 from mercer.kernels import gamma_from_width, mercer_width, parzen_bandwidth
-from mercer.studies._holdout import Holdout, compact, holdout, judge
-from mercer.studies._laplacian_figures import (
+from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study, Table
+from mercer.studies._published import read_published
+from mercer.studies._task import Task
+from mercer.studies.experiments._holdout import Holdout, compact, holdout, judge
+from mercer.studies.experiments._laplacian_figures import (
     CLASSIFIERS,
     classifier_by_rule,
     draw_feature_maps,
@@ -30,9 +33,6 @@ from mercer.studies._laplacian_figures import (
     draw_weights,
     imbalanced_draw,
 )
-from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study, Table
-from mercer.studies._published import read_published
-from mercer.studies._task import Task
 
 _Array = NDArray[Any]
 _Draw = tuple[_Array, _Array, _Array, _Array]  # X and y to learn from, X and y to classify
