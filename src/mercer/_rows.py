@@ -17,8 +17,11 @@ from mercer._arrays import Array, to_numpy
 from mercer._memory import row_slabs
 
 
-def check_rows(A: Any, name: str, of: Array | None = None) -> Array:
-    """Return A as a finite float32 or float64 matrix, in the library of `of` or its own."""
+def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
+    """Return A as a float32 or float64 matrix, in the library of `of` or its own.
+
+    Its numbers must be finite, unless someone else looks.
+    """
     A = as_array(A, name, of)
     if A.ndim == 1:
         raise ValueError(
@@ -30,7 +33,8 @@ def check_rows(A: Any, name: str, of: Array | None = None) -> Array:
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns.")
     A = as_float(A, name)
-    check_finite(A, name)
+    if finite:
+        check_finite(A, name)
     return A
 
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize
-from mercer._rows import check_rows, match_rows
+from mercer._arrays import Array, itemsize, to_numpy
+from mercer._rows import check_finite, check_rows, match_rows
 from mercer.kernels import Kernel, get_kernel
 from mercer.sums._arrange import Arrangement, arrange, arrange_columns, must_go_by_column
+from mercer.sums._box import Box
 from mercer.sums._dispatch import compute
-from mercer.sums._geometry import extent
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums._validation import (
@@ -156,7 +155,7 @@ def _kernel_sum(
 ) -> Array:
     """Validate the arguments of either function and return its result."""
     check_options(options)
-    X = check_rows(X, "X")
+    X = check_rows(X, "X", finite=False)
     options["self_sum"] = Y is None
     if Y is None:
         Y = X
@@ -165,9 +164,14 @@ def _kernel_sum(
             raise ValueError(
                 "exclude_self=True goes with Y=None: only then does a row meet itself."
             )
-        X, Y = match_rows(X, check_rows(Y, "Y", of=X))
+        X, Y = match_rows(X, check_rows(Y, "Y", of=X, finite=False))
+    if X.shape[0] or Y.shape[0]:
+        options["box"] = box = Box.of(X) if options["self_sum"] else Box.of(X, Y)
+        if not box.is_finite:
+            check_finite(X, "X")
+            check_finite(Y, "Y")
     weights = check_weights(weights, Y.shape[0], X, options["log"])
-    groups = check_groups(groups, Y.shape[0], weights)
+    groups = check_groups(groups, Y.shape[0], weights, X)
     bandwidths, is_number = check_bandwidth(bandwidth)
 
     out = _all_bandwidths(X, Y, weights, groups, get_kernel(kernel), bandwidths, options)
@@ -181,7 +185,7 @@ def _all_bandwidths(
     X: Array,
     Y: Array,
     weights: Array | None,
-    groups: NDArray[np.int64] | None,
+    groups: Array | None,
     kernel: Kernel,
     bandwidths: tuple[float, ...],
     options: dict[str, Any],
@@ -191,10 +195,10 @@ def _all_bandwidths(
     if X.shape[0] == 0 or Y.shape[0] == 0:
         n_outputs = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
         if groups is not None:
-            n_outputs = int(groups.max(initial=-1)) + 1
+            n_outputs = int(to_numpy(groups).max(initial=-1)) + 1
         shape = (len(bandwidths), X.shape[0], n_outputs)
         return xp.full(shape, law(options["log"]).identity, dtype=xp.float64, device=device(X))
-    if itemsize(X) == 4 and exceeds_single(extent(X, Y), bandwidths):
+    if itemsize(X) == 4 and exceeds_single(options["box"].extent, bandwidths):
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
         weights = None if weights is None else xp.astype(weights, xp.float64)
 
@@ -222,7 +226,7 @@ def _all_outputs(
     X: Array,
     Y: Array,
     weights: Array | None,
-    groups: NDArray[np.int64] | None,
+    groups: Array | None,
     kernel: Kernel,
     bandwidths: tuple[float, ...],
     options: dict[str, Any],

@@ -11,7 +11,7 @@ from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
 # In the order of preference.  Owning needs no import of the array library itself.
-_BACKENDS = ("mercer.sums._torch", "mercer.sums._cpu")
+_BACKENDS = ("mercer.sums._triton", "mercer.sums._torch", "mercer.sums._cpu")
 
 
 def compute(problem: Problem) -> Array:

@@ -16,12 +16,13 @@ from functools import partial
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
-from mercer._arrays import Array, itemsize
+from mercer._arrays import Array, is_on_gpu, itemsize
 from mercer._memory import working_memory
 from mercer.kernels import KERNELS
 from mercer.sums._api import exceeds_single
 from mercer.sums._arrange import arrange
-from mercer.sums._geometry import choose_geometry, extent
+from mercer.sums._box import Box
+from mercer.sums._geometry import choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
@@ -76,14 +77,22 @@ def left_out_log_sums(
         Rows of X for which the sums are wanted; all when None.
     """
     xp = array_namespace(X)
-    if itemsize(X) == 4 and exceeds_single(extent(X), bandwidths):
+    box = Box.of(X)
+    if itemsize(X) == 4 and exceeds_single(box.extent, bandwidths):
         X = xp.astype(X, xp.float64)
     start, stop, _ = (rows or slice(None)).indices(X.shape[0])
     arrangement = arrange(X.shape[0], None, groups, log=True)
     problem = Problem(
         X, X, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
         log=True, self_sum=True, exclude_self=True, method="direct", tol=None, precision="high",
+        box=box,
     )  # fmt: skip
+    if is_on_gpu(X):
+        from mercer.sums._triton import refuses
+        from mercer.sums._triton_left_out import fused_left_out_sums
+
+        if refuses(problem) is None:
+            return fused_left_out_sums(problem, weights, removal, rows or slice(None))
     run = _run_torch if is_torch_array(X) else _run_compiled
     return run(problem, weights, removal, start, stop)
 

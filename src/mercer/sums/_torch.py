@@ -4,7 +4,7 @@ Differentiable with respect to X, Y and weights, once: the backward pass compute
 anew, so that neither pass keeps anything of size n × m.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -39,14 +39,21 @@ def refuses(problem: Problem) -> str | None:
 
 def run(problem: Problem) -> Array:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
+    return differentiable(problem, tiled_sums)
+
+
+def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
+    """Return the sums with a history, if one is wanted: tiles give the gradients."""
     import torch
 
-    with torch.no_grad():
-        tiling = Tiling.of(problem, choose_geometry(problem))
     weights = problem.weights
+    tracked = any(A is not None and A.requires_grad for A in (problem.X, problem.Y, weights))
+    if not (tracked and torch.is_grad_enabled()):
+        with torch.no_grad():
+            return sums(problem)
     if weights is None:
         weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
-    return _differentiable_sum().apply(problem.X, problem.Y, weights, tiling)
+    return _differentiable_sum().apply(problem.X, problem.Y, weights, problem, sums)
 
 
 @dataclass(frozen=True)
@@ -127,10 +134,14 @@ class Tiling:
         return torch.arange(tile.columns.start, tile.columns.stop, device=device)
 
 
-def _forward(X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
+def tiled_sums(problem: Problem) -> Array:
+    """Return the sums, tile by tile, without their history."""
     import torch
 
-    problem, reduction = tiling.problem, law(tiling.problem.log)
+    tiling, reduction = Tiling.of(problem, choose_geometry(problem)), law(problem.log)
+    X, Y, weights = problem.X, problem.Y, problem.weights
+    if weights is None:
+        weights = torch.ones(problem.n_columns, dtype=X.dtype, device=X.device)
     shape = (len(problem.bandwidths), X.shape[0], problem.n_outputs)
     out = torch.full(shape, reduction.identity, dtype=torch.float64, device=X.device)
     for tile in tiling.tiles():
@@ -144,7 +155,7 @@ def _forward(X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
 
 
 def _backward(
-    X: Array, Y: Array, weights: Array, out: Array, grad: Array, tiling: Tiling
+    X: Array, Y: Array, weights: Array, out: Array, grad: Array, problem: Problem
 ) -> tuple[Array, Array, Array]:
     """Return gradients by automatic differentiation of one tile at a time.
 
@@ -152,7 +163,7 @@ def _backward(
     """
     import torch
 
-    problem = tiling.problem
+    tiling = Tiling.of(problem, choose_geometry(problem))
     gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
     empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
     for tile in tiling.tiles():
@@ -191,10 +202,12 @@ def _differentiable_sum() -> Any:
 
     class KernelSum(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
-            out = _forward(X, Y, weights, tiling)
+        def forward(
+            ctx: Any, X: Array, Y: Array, weights: Array, problem: Problem, sums: Any
+        ) -> Array:
+            out = sums(problem)
             ctx.save_for_backward(X, Y, weights, out)
-            ctx.tiling = tiling
+            ctx.problem = problem
             return out
 
         @staticmethod
@@ -205,7 +218,7 @@ def _differentiable_sum() -> Any:
                     "the sum in torch for second derivatives."
                 )
             X, Y, weights, out = ctx.saved_tensors
-            return (*_backward(X, Y, weights, out, grad, ctx.tiling), None)
+            return (*_backward(X, Y, weights, out, grad, ctx.problem), None, None)
 
     return KernelSum
 
