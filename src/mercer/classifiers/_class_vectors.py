@@ -4,7 +4,7 @@ With b sets of weights β, one for each bandwidth of a ladder, everything comes 
 the pairs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
+from numpy.typing import NDArray
 
 from mercer._arrays import like
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Sample
+from mercer.classifiers._sample import Rows, Sample
 from mercer.sums import left_out_log_sums
 
 Array = Any
@@ -41,6 +42,20 @@ class ClassVectors:
     widths: tuple[float, ...]
     weights: Array
 
+    def at(self, rungs: Sequence[int]) -> "ClassVectors":
+        """Return those of some bandwidths, with what is known of them."""
+        if len(rungs) == len(self.widths):
+            return self
+        rungs = list(rungs)
+        some = ClassVectors(self.sample, tuple(self.widths[r] for r in rungs), self.weights[rungs])
+        known = {k: v for k, v in vars(self).items() if k in ("own_sums", "squared_norms")}
+        vars(some).update({name: values[rungs] for name, values in known.items()})
+        if "products" in vars(self):
+            vars(some)["products"] = self.products.at(rungs)
+        if "_all_sums" in vars(self):
+            vars(some)["_all_sums"] = self._all_sums[rungs]
+        return some
+
     @cached_property
     def own_sums(self) -> Array:
         """R_i = Σ_{j in i's class} β_j k(x_i, x_j), the row itself included: (b, n)."""
@@ -52,7 +67,8 @@ class ClassVectors:
             logs, _ = left_out_log_sums(
                 self.sample.X[low:high, :], codes, bandwidths=self.widths, weights=weights
             )
-            own = like(codes[:, None] == np.arange(codes[-1] + 1), weights, dtype=xp.bool)
+            codes = like(codes, weights, dtype=xp.int64)
+            own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
             parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + weights)
         return xp.concat(parts, axis=1)
 
@@ -88,19 +104,22 @@ class ClassVectors:
         tops, largest, rests = (xp.stack(list(p), axis=1) for p in zip(*parts, strict=True))
         return Products(xp.logaddexp(tops, rests), largest, rests)
 
-    def sums(self, rows: slice) -> Array:
+    def sums(self, rows: Rows) -> Array:
         """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C).
 
         Sums of all rows at once are kept for the next one who asks.
         """
-        is_all = (rows.start, rows.stop) == (0, self.sample.X.shape[0])
-        return self._all_sums if is_all else self._sums(rows)
+        if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
+            return self._all_sums
+        if "_all_sums" in vars(self):
+            return self._all_sums[:, self.sample.index(rows), :]
+        return self._sums(rows)
 
     @cached_property
     def _all_sums(self) -> Array:
         return self._sums(slice(0, self.sample.X.shape[0]))
 
-    def _sums(self, rows: slice) -> Array:
+    def _sums(self, rows: Rows) -> Array:
         sums, _ = left_out_log_sums(
             self.sample.X,
             self.sample.codes,
@@ -110,12 +129,12 @@ class ClassVectors:
         )
         return sums
 
-    def slabs(self) -> Iterator[slice]:
-        """Cut the rows into ranges whose sums fit the memory budget."""
+    def slabs(self, rows: NDArray[np.int64] | None = None) -> Iterator[Any]:
+        """Cut these rows, or all, into arrays, or slices, whose sums fit the memory budget."""
         bytes_per_row = 8 * self.sample.n_classes * (3 * len(self.widths) + _ARRAYS)
-        n = self.sample.X.shape[0]
+        n = self.sample.X.shape[0] if rows is None else rows.size
         for start, stop in row_slabs(n, bytes_per_row, working_memory() // 2):
-            yield slice(start, stop)
+            yield slice(start, stop) if rows is None else rows[start:stop]
 
 
 @dataclass(frozen=True)
@@ -134,6 +153,10 @@ class Products:
     log_all: Array
     largest: Array
     log_rest: Array
+
+    def at(self, rungs: list[int]) -> "Products":
+        """Return those of some bandwidths."""
+        return Products(self.log_all[rungs], self.largest[rungs], self.log_rest[rungs])
 
 
 def _batches(bounds: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -160,7 +183,7 @@ def _merge(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tupl
     return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest
 
 
-def add_own(sample: Sample, log_sums: Array, values: Array, rows: slice) -> Array:
+def add_own(sample: Sample, log_sums: Array, values: Array, rows: Rows) -> Array:
     """Add values (…, rows) to the sums (…, rows, C) of each row's own class."""
     xp = array_namespace(log_sums)
     if not bool(xp.any(values > 0)):

@@ -1,11 +1,10 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
@@ -13,11 +12,11 @@ from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
+from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import search, tally
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
 
@@ -161,40 +160,46 @@ class ISEClassifier(ClassVectorClassifier):
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         sample = Sample.sorted(X, codes, weights)
-        self.bandwidth_ = self._resolve(sample)
+        self.bandwidth_, chosen = self._resolve(sample)
         if self.weighting == "uniform":
-            self._fit_means(sample)
+            self._fit_means(sample, chosen)
         else:
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Sample) -> float:
+    def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
+        """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
-            return resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
+            return resolve_bandwidth(self.bandwidth, sample.X, sample.weights), None
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
-            parts = left_out_vectors(sample, bandwidths, None, links="counts")
-            return tally(sample, bandwidths, parts, {"ise": _left_out_ways})
+        def prepare(bandwidths: tuple[float, ...]) -> LeftOutVectors:
+            return LeftOutVectors.of(sample, bandwidths, None, links="counts")
 
-        results, best = search(run, sample, self.scoring)
+        rules = {"ise": _left_out_ways}
+        results, best, chosen = self_tune(prepare, rules, sample, self.scoring)
         del results["rule"]
         self.loo_results_ = results
-        return float(results["bandwidth"][best])
+        return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
 
-    def _fit_means(self, sample: Sample) -> None:
-        """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩."""
+    def _fit_means(self, sample: Sample, chosen: LeftOutVectors | None) -> None:
+        """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
         shares = sample.weights / take_rows(self.class_count_, sample.codes)
-        vectors = ClassVectors(sample, (width,), shares[None, :])
-        self.squared_norms_ = vectors.squared_norms[0, :]
-        everywhere = kernel_sum(
-            sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
-        )
-        self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
+        if chosen is not None:
+            self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
+            links = xp.exp(chosen.whole(0).log_links[0, :])
+            self._cross = links / self.class_count_ + self.squared_norms_
+        else:
+            vectors = ClassVectors(sample, (width,), shares[None, :])
+            self.squared_norms_ = vectors.squared_norms[0, :]
+            everywhere = kernel_sum(
+                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
+            )
+            self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
         self.X_fit_, self._shares = sample.X, shares
-        self._codes = like(sample.codes, sample.weights, dtype=xp.int64)
+        self._codes = sample.classes
 
     def _fit_weights(self, sample: Sample) -> None:
         """Learn the weights of each class against the rest, or of two classes."""

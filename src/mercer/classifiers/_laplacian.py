@@ -1,10 +1,9 @@
 """The Laplacian classifier: the cosine to class means weighted by inverse root densities."""
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace, device
@@ -16,14 +15,15 @@ from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
-from mercer.classifiers._leave_one_out_exact import with_exact_norms
+from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
+from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._nodes import choose_nodes
 from mercer.classifiers._point_sums import log_class_sums
+from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import choose, search, tally
+from mercer.classifiers._selection import self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -216,67 +216,60 @@ class LaplacianClassifier(ClassVectorClassifier):
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         random_state = check_random_state(self.random_state)
+        sample = Sample.sorted(X, codes, weights)
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
-        counts = np.bincount(codes, to_numpy(weights)).astype(np.float64)
+        counts = to_numpy(sample.counts)
         self.class_prior_ = like(counts / counts.sum(), weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
-        self._choose(X, codes, weights, density)
+        chosen = self._choose(sample, density.of_rows(sample.order))
 
         xp = array_namespace(weights)
-        F = density.at_rows(X, weights, (self.bandwidth_,))
-        F = xp.ones_like(weights) if F is None else F[0, :]
-        beta = weights * F**-0.5
-        self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
-        self._expand(X, codes, beta, random_state)
+        self.weights_ = xp.ones_like(weights)
+        if chosen.densities is not None:
+            self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
+        self._expand(X, codes, chosen, random_state)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
 
-    def _choose(self, X: Array, codes: NDArray[np.int64], weights: Array, density: Density) -> None:
-        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
-        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
-        if not by_loo:
-            self.bandwidth_ = resolve_bandwidth(self.bandwidth, X, sample_weight=weights)
-        if not by_loo and self.rule != "auto":
-            self.rule_ = self.rule
-            return
+    def _choose(self, sample: Sample, density: Density) -> LeftOutVectors:
+        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for.
+
+        Return the class vectors at that bandwidth, with what leave-one-out knows of them.
+        """
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
-        sample = Sample.sorted(X, codes, weights)
-        if density.subset is not None:
-            place = np.argsort(np.argsort(codes, kind="stable"))
-            density = Density(density.kind, np.sort(place[density.subset]))
+        ways = {rule: partial(self._left_out_ways, rule) for rule in rules}
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
-            scores = {rule: partial(self._left_out_ways, rule) for rule in rules}
-            parts = self._left_out(sample, bandwidths, density, "append" in rules)
-            return tally(sample, bandwidths, parts, scores)
+        def vectors(bandwidths: tuple[float, ...]) -> LeftOutVectors:
+            return LeftOutVectors.of(
+                sample,
+                bandwidths,
+                density.at_rows(sample.X, sample.weights, bandwidths),
+                squared=density.squared,
+                leaving=density.leaving(sample.weights, sample.unit),
+                links="norms" if "append" in rules else None,
+            )
 
-        if by_loo:
-            self.loo_results_, best = search(run, sample, self.scoring)
+        def prepare(bandwidths: tuple[float, ...]) -> Ladder:
+            fast = vectors(bandwidths)
+            return ExactlyLeftOut(fast) if self.loo == "exact" and density.kind else fast
+
+        if isinstance(self.bandwidth, str) and self.bandwidth == "loo":
+            self.loo_results_, best, chosen = self_tune(prepare, ways, sample, self.scoring)
         else:
-            self.loo_results_ = run((self.bandwidth_,))
+            bandwidth = resolve_bandwidth(self.bandwidth, sample.X, sample_weight=sample.weights)
+            if self.rule != "auto":
+                self.bandwidth_, self.rule_ = bandwidth, self.rule
+                return vectors((bandwidth,))
+            chosen = prepare((bandwidth,))
+            self.loo_results_ = race(chosen, ways, sample, self.scoring)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])
-
-    def _left_out(
-        self, sample: Sample, bandwidths: tuple[float, ...], density: Density, with_links: bool
-    ) -> Iterator[LeftOut]:
-        """Yield what the rules need to judge each row without it."""
-        F = density.at_rows(sample.X, sample.weights, bandwidths)
-        parts = left_out_vectors(
-            sample,
-            bandwidths,
-            F,
-            squared=density.squared,
-            leaving=density.leaving(sample.weights, sample.unit),
-            links="norms" if with_links else None,
-        )
-        if self.loo == "exact" and F is not None:
-            return with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
-        return parts
+        fast = chosen.fast if isinstance(chosen, ExactlyLeftOut) else chosen
+        return cast(LeftOutVectors, fast)
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the rows' scores without them; for the append rule also by whole classes."""
@@ -299,23 +292,26 @@ class LaplacianClassifier(ClassVectorClassifier):
         shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
         return scores + shift
 
-    def _expand(self, X: Array, codes: NDArray[np.int64], beta: Array, random_state: Any) -> None:
+    def _expand(
+        self, X: Array, codes: NDArray[np.int64], chosen: LeftOutVectors, random_state: Any
+    ) -> None:
         """Set the nodes and weights of the expansion, and what the rules need of it."""
-        xp = array_namespace(beta)
-        width = mercer_width(self.bandwidth_)
-        rows = np.arange(codes.size)
+        vectors = chosen.vectors
+        beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
+        xp, rows = array_namespace(beta), np.arange(codes.size)
         if self.n_nodes is not None and self.n_nodes < codes.size:
             rows, beta = choose_nodes(
                 self.node_selection, X, codes, beta, width, self.n_nodes, random_state
             )
             X, codes = take_rows(X, rows), codes[rows]
+            sample = Sample.sorted(X, codes, beta)
+            vectors = ClassVectors(sample, (width,), sample.weights[None, :])
         self.X_fit_, self.node_weights_ = X, beta
         self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
-        sample = Sample.sorted(X, codes, beta)
-        vectors = ClassVectors(sample, (width,), xp.expand_dims(sample.weights, axis=0))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
-            self._log_links = _log_links(sample, self.norms_, width)
+            is_known = vectors is chosen.vectors and "products" in vars(vectors)
+            self._log_links = chosen.whole(0).log_links[0, :] if is_known else _log_links(vectors)
 
     def _log_own_weight(self, X: Array) -> Array:
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""
@@ -351,13 +347,13 @@ class LaplacianClassifier(ClassVectorClassifier):
         return scores + xp.log(self.priors_) - xp.log(self.class_prior_)
 
 
-def _log_links(sample: Sample, norms: Array, width: float) -> Array:
-    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j: one pass over the pairs."""
-    xp = array_namespace(norms)
-    beta = sample.weights
-    divided = xp.astype(beta / take_rows(norms, sample.codes), sample.X.dtype)
+def _log_links(vectors: ClassVectors) -> Array:
+    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
+    sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
+    xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
+    divided = xp.astype(beta / norms[sample.classes], sample.X.dtype)
     sums = []
-    for rows in ClassVectors(sample, (width,), beta[None, :]).slabs():
+    for rows in vectors.slabs():
         logs = log_kernel_sum(
             sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width
         )

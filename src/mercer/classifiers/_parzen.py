@@ -1,12 +1,13 @@
 """Parzen's classifier: Bayes' rule with window estimates of the class densities."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
@@ -14,11 +15,11 @@ from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
-from mercer.classifiers._leave_one_out import LeftOut, left_out_windows
+from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
-from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import search, tally
+from mercer.classifiers._sample import Rows, Sample
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
 
@@ -186,15 +187,13 @@ class ParzenClassifier(ClassVectorClassifier):
     def _leave_one_out(self, sample: Sample) -> float:
         kernel = get_kernel(self.kernel)
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
+        def prepare(bandwidths: tuple[float, ...]) -> Ladder:
             if kernel.name == "gaussian":
-                parts = left_out_windows(sample, bandwidths)
-            else:
-                parts = _left_out_windows_of(kernel, sample, bandwidths)
-            rules = {"bayes": lambda part: [self._left_out_scores(part)]}
-            return tally(sample, bandwidths, parts, rules)
+                return LeftOutWindows(sample, bandwidths)
+            return _OtherWindows(sample, bandwidths, kernel)
 
-        results, best = search(run, sample, self.scoring)
+        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
+        results, best, _ = self_tune(prepare, rules, sample, self.scoring)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
@@ -242,20 +241,44 @@ def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
     return xp.where(reached, scores, log_priors + xp.zeros_like(scores))
 
 
-def _left_out_windows_of(
-    kernel: Kernel, sample: Sample, bandwidths: tuple[float, ...]
-) -> Iterator[LeftOut]:
-    """Yield class sums of a kernel without a ladder of squares: one pass for each bandwidth."""
-    xp = array_namespace(sample.weights)
-    rows = slice(0, sample.X.shape[0])
-    counts, copies = sample.counts_without(rows), sample.weights - sample.unit
-    for rung, h in enumerate(bandwidths):
-        sums = log_kernel_sum(
-            sample.X, weights=xp.astype(sample.weights, sample.X.dtype), groups=sample.codes,
-            kernel=kernel, bandwidth=h, exclude_self=True,
-        )  # fmt: skip
-        sums = add_own(sample, xp.astype(sums, xp.float64), copies, rows)
-        yield LeftOut(rows, rung, counts, sums, None, None, xp.zeros_like(copies))
+@dataclass(frozen=True)
+class _OtherWindows(LeftOutWindows):
+    """Class sums of a kernel without a ladder of squares: one pass for each bandwidth."""
+
+    kernel: Kernel
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield sums and counts, one bandwidth after the other."""
+        sample = self.sample
+        xp = array_namespace(sample.weights)
+        some: Rows = slice(0, sample.X.shape[0]) if rows is None else rows
+        at = sample.index(some)
+        counts, copies = sample.counts_without(some), sample.weights[at] - sample.unit[at]
+        for rung, h in enumerate(self.bandwidths):
+            sums = xp.astype(self._sums(rows, h), xp.float64)
+            sums = add_own(sample, sums, copies, some)
+            yield LeftOut(some, rung, counts, sums, None, None, xp.zeros_like(copies))
+
+    def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
+        """Return log Σ without the row itself: with the others of these, and with all others."""
+        sample, xp = self.sample, array_namespace(self.sample.X)
+        options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
+        weights = xp.astype(sample.weights, sample.X.dtype)
+        if rows is None:
+            return log_kernel_sum(
+                sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
+            )
+        rest = np.delete(np.arange(sample.codes.size), rows)
+        X, parts = take_rows(sample.X, rows), []
+        for columns, others in ((rows, None), (rest, take_rows(sample.X, rest))):
+            sums = log_kernel_sum(
+                X, others, weights=take_rows(weights, columns), groups=sample.codes[columns],
+                exclude_self=others is None, **options,
+            )  # fmt: skip
+            absent = (X.shape[0], sample.n_classes - sums.shape[1])
+            empty = xp.full(absent, -float("inf"), dtype=X.dtype, device=device(X))
+            parts.append(xp.concat([sums, empty], axis=1))
+        return xp.logaddexp(*parts)
 
 
 def _check_widths(bandwidth: Any, n_classes: int) -> NDArray[np.float64]:

@@ -40,6 +40,13 @@ class Density:
         """Width of the windows."""
         return bandwidth if self.kind == "parzen" else mercer_width(bandwidth)
 
+    def of_rows(self, order: NDArray[np.int64]) -> "Density":
+        """Return the same for rows in another order."""
+        if self.subset is None:
+            return self
+        is_in = np.isin(order, self.subset)
+        return Density(self.kind, np.flatnonzero(is_in))
+
     def at_rows(self, X: Array, weights: Array, bandwidths: tuple[float, ...]) -> Array | None:
         """Return F at the training rows: (b, n); None for f ≡ 1."""
         if self.kind is None:

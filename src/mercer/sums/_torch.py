@@ -83,22 +83,25 @@ class Tiling:
             order = torch.as_tensor(order, device=problem.X.device)
         return cls(problem, geometry, order)
 
-    def tiles(self, start: int = 0, stop: int | None = None) -> Iterator[_Tile]:
-        """All pairs of rows start…stop, in tiles that lie in one segment each."""
+    def tiles(self, n_rows: int | None = None) -> Iterator[_Tile]:
+        """All pairs of rows, of X or of so many, in tiles that lie in one segment each."""
         X, bounds = self.problem.X, self.problem.bounds
-        n_rows = (X.shape[0] if stop is None else stop) - start
+        n_rows = X.shape[0] if n_rows is None else n_rows
         budget = working_memory() // (_TEMPORARIES * itemsize(X))
         area = max(1, min(budget, _TILE.get(X.device.type, _TILE["cuda"])))
         width = min(_COLUMNS, max(1, int(area**0.5) * 2), max(1, self.problem.n_columns))
         for top, bottom in row_slabs(n_rows, width, area):
-            rows = slice(start + top, start + bottom)
+            rows = slice(top, bottom)
             for s, (low, high) in enumerate(pairwise(bounds)):
                 outputs = slice(None) if self.problem.weights_are_columns else slice(s, s + 1)
                 for first, last in row_slabs(high - low, 1, width):
                     yield _Tile(rows, slice(low + first, low + last), outputs)
 
-    def distances(self, x: Array, y: Array, tile: _Tile) -> Array:
-        """Squared distances of rows to columns, in the geometry's scale."""
+    def distances(self, x: Array, y: Array, tile: _Tile, own: Array | None = None) -> Array:
+        """Squared distances of rows to columns, in the geometry's scale.
+
+        `own` says which rows of X these are, where they are not the tile's.
+        """
         import torch
 
         scale, centre = self.geometry.scale, self.geometry.centre
@@ -116,7 +119,8 @@ class Tiling:
             for f in range(1, x.shape[1]):
                 d2 = d2 + (x[:, f, None] - y[None, :, f]) ** 2
         if self.problem.self_sum:
-            own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
+            if own is None:
+                own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
             is_own = own[:, None] == self._column_rows(tile)[None, :]
             d2 = torch.where(is_own, np.inf if self.problem.exclude_self else 0.0, d2)
         return d2
