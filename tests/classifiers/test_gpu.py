@@ -7,6 +7,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
+from mercer.classifiers import _stages
 
 pytestmark = pytest.mark.gpu
 
@@ -49,3 +50,25 @@ def test_same_answers_on_the_device(torch, model):
     there = found.bandwidth_
     there = there if isinstance(there, float) else there.cpu().numpy()
     np.testing.assert_allclose(there, bandwidth, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LaplacianClassifier(rule="auto"), ParzenClassifier(kernel="laplace"), ISEClassifier()],
+    ids=str,
+)
+def test_same_race_on_the_device(torch, model, monkeypatch):
+    """Rows of the stages, decisions and elimination."""
+    monkeypatch.setattr(_stages, "_ALL_UP_TO", 200)
+    monkeypatch.setattr(_stages, "_FIRST", 200)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 700)
+    X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]
+    expected = model.fit(X, y).loo_results_
+    bandwidth = model.bandwidth_
+    assert (expected["rows"] < 700).any()
+    with config_context(array_api_dispatch=True):
+        model.fit(*(torch.as_tensor(A, device="cuda") for A in (X, y)))
+    assert model.bandwidth_ == pytest.approx(bandwidth, rel=1e-9)
+    for column in ("rows", "bandwidth", "accuracy", "balanced_accuracy", "log_loss"):
+        np.testing.assert_allclose(model.loo_results_[column], expected[column], rtol=1e-6)

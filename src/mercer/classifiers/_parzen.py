@@ -75,7 +75,9 @@ class ParzenClassifier(ClassVectorClassifier):
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, and their log-losses.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses, and
+        rows, how many of them these come from: all up to 32 768, then fewer where that many
+        show that another bandwidth is better.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 

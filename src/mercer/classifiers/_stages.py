@@ -7,6 +7,7 @@ stand for themselves only.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from mercer.classifiers._sample import Sample
 Array = Any
 _ALL_UP_TO = 2**15  # rows of a sample that is judged at once
 _FIRST = 2**13  # rows of the first stage, or up to twice as many where classes differ in size
-_GROWTH = 4
+_GROWTH = 2
 _SEED = 0x4D6572636572  # one that no made-up data were drawn with
-# Standard errors beyond which a difference is real.  Of decisions that differ, as many should be
-# for either side if the two are equally good: Hoeffding's bound for 6.5 is exp(−6.5²/2) = 7e-10.
+# Standard errors beyond which a difference is real.  If two were equally good, either would be
+# right on as many of the rows on which they differ: Hoeffding's bound is exp(−6.5²/2) = 7e-10.
 _ERRORS = 6.5
 # Rows decided differently that are reckoned with, though none was seen: a share of 1/r of the rows
 # misses all of 6.5·√8·r = 18r others with probability exp(−18) = 1e-8.
@@ -54,10 +55,13 @@ class Stages:
         if not has_stages(sample):
             return cls(sample, stage, certain)
         sizes = np.diff(sample.bounds)
-        wanted, quotas = _FIRST, []
+        wanted, quotas = _FIRST, [np.zeros(sizes.size, np.int64)]
         while wanted < n / 2:
-            quotas.append(np.ceil(wanted * np.maximum(sizes / n, 1 / sizes.size)).astype(np.int64))
+            quota = np.ceil(wanted * np.maximum(sizes / n, 1 / sizes.size)).astype(np.int64)
+            quotas.append(np.minimum(quota, sizes))
             wanted *= _GROWTH
+        # With many classes two stages may be the same.
+        quotas = [q for p, q in pairwise(quotas) if (q > p).any()]
         certain = _heavy(sample, quotas[0] // 2)
         chance = np.random.default_rng((_SEED, n)).uniform(0.25, 0.75, n)
         order = np.argsort(codes + np.where(certain, 0.0, chance))
@@ -86,8 +90,8 @@ class Stages:
             for rows in (drawn, seen)
         )
         factor, unseen = size / seen_size, 1 - seen_size / size
-        heaviest = np.zeros(sample.n_classes)
-        np.maximum.at(heaviest, sample.codes[drawn], self._omega[drawn])
+        light = np.where(self.certain, 0.0, self._omega)
+        heaviest = np.maximum.reduceat(light, sample.bounds[:-1])
 
         codes, certain = sample.codes[judged], self.certain[judged]
         expanded = self._omega[judged] * np.where(certain, 1.0, factor[codes])
@@ -151,11 +155,11 @@ def has_stages(sample: Sample) -> bool:
 
 
 def _heavy(sample: Sample, most: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return the heaviest rows of each class: at most so many, and all that are as heavy."""
+    """Return the heaviest rows of each class: at most so many, and none where more are alike."""
     omega, heavy = to_numpy(sample.weights), np.zeros(sample.codes.size, dtype=bool)
     if (omega == omega[0]).all():
         return heavy
-    for c, (low, high) in enumerate(zip(sample.bounds[:-1], sample.bounds[1:], strict=True)):
+    for c, (low, high) in enumerate(pairwise(sample.bounds)):
         if most[c] < high - low:
             part = omega[low:high]
             heavy[low:high] = part > np.partition(part, -1 - most[c])[-1 - most[c]]
