@@ -198,15 +198,20 @@ def test_equal_rungs_are_all_judged_in_full(small_stages):
         assert_close(table["accuracy"], np.full(5, ladder.scores()[0][0]))
 
 
-def test_no_difference_seen_is_not_none(small_stages):
-    """A first stage without a single difference must not decide on a hidden one."""
-    sample = sample_of([5000, 200])
+def test_no_difference_seen_is_not_none(small_stages, monkeypatch):
+    """A small class that is judged in full must not decide while a large one may hide more."""
+    sample = sample_of([50, 5000])
+    stages = Stages.of(sample)
+    hidden = np.flatnonzero(stages.stage == stages.last)[:40]
+    assert (stages.stage[:50] == 0).all()
     ladder = Drawn(sample, [0.5, 0.5], 0, common=1.0)
-    hidden = np.flatnonzero(Stages.of(sample).stage == Stages.of(sample).last)
-    ladder.found[0, hidden[:3]], ladder.found[1, hidden[:3]] = True, False
-    ladder.found[1, 0], ladder.found[0, 0] = True, False  # seen, and on the other side
+    ladder.found[0, :30], ladder.found[1, :30] = False, True
+    ladder.found[0, hidden], ladder.found[1, hidden] = True, False
     table = race(ladder, RULES, sample, "accuracy")
     assert table["bandwidth"][choose(table, "accuracy")] == 1.0
+    monkeypatch.setattr(_stages, "_UNSEEN", 0)
+    table = race(ladder, RULES, sample, "accuracy")
+    assert table["bandwidth"][choose(table, "accuracy")] == 0.5
 
 
 # What is reported ------------------------------------------------------------------------------
