@@ -93,7 +93,7 @@ def left_out_log_sums(
         from mercer.sums._triton_left_out import fused_left_out_sums
 
         if refuses(problem) is None:
-            return fused_left_out_sums(problem, weights, removal, rows or slice(None))
+            return fused_left_out_sums(problem, weights, removal, rows)
     run = _run_torch if is_torch_array(X) else _run_compiled
     return run(problem, weights, removal, rows)
 
