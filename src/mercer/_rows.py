@@ -12,6 +12,7 @@ from array_api_compat import (
 )
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn import get_config
 
 from mercer._arrays import Array, to_numpy
 from mercer._memory import row_slabs
@@ -133,3 +134,33 @@ def place(index: tuple[int, ...]) -> str:
     return "in " + ", ".join(
         f"{what} {i}" for what, i in zip(("row", "column"), index, strict=False)
     )
+
+
+def check_tensor(X: Any) -> None:
+    """Refuse tensors that scikit-learn cannot pass on to an estimator that takes tensors."""
+    if not is_torch_array(X):
+        return
+    as_array(X, "X")
+    if X.device.type != "cpu" and not get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"X is a tensor on {X.device}: switch on sklearn.set_config(array_api_dispatch=True), "
+            "or pass X.cpu().numpy()."
+        )
+
+
+def refuse_tensor(X: Any, who: object) -> None:
+    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
+    if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
+        raise TypeError(
+            f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
+        )
+
+
+def check_same_home(X: Array, fitted: Array) -> None:
+    """Refuse new rows of another library, or on another device, than what was fitted."""
+    if is_torch_array(X) == is_torch_array(fitted) and device(X) == device(fitted):
+        return
+    found, expected = (
+        f"a tensor on {A.device}" if is_torch_array(A) else "a NumPy array" for A in (X, fitted)
+    )
+    raise ValueError(f"X is {found} and what was fitted is {expected}: put both in one place.")
