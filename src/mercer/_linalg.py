@@ -37,8 +37,9 @@ def eigh(A: Array) -> tuple[Array, Array]:
     A NumPy array may be overwritten.
     """
     if is_numpy_array(A):
-        return linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
-    values, vectors = array_namespace(A).linalg.eigh(A)
+        values, vectors = linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+    else:
+        values, vectors = array_namespace(A).linalg.eigh(A)
     return values, vectors
 
 

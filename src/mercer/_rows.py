@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
 
-from mercer._arrays import Array, to_numpy
+from mercer._arrays import Array, detached, to_numpy
 from mercer._memory import row_slabs
+from mercer._sklearn import check_sample_weight
 
 
 def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
@@ -136,16 +137,17 @@ def place(index: tuple[int, ...]) -> str:
     )
 
 
-def check_tensor(X: Any) -> None:
-    """Refuse tensors that scikit-learn cannot pass on to an estimator that takes tensors."""
+def check_tensor(X: Any) -> Any:
+    """Return a tensor without its history, if scikit-learn can pass it on; else X as it is."""
     if not is_torch_array(X):
-        return
+        return X
     as_array(X, "X")
     if X.device.type != "cpu" and not get_config()["array_api_dispatch"]:
         raise TypeError(
             f"X is a tensor on {X.device}: switch on sklearn.set_config(array_api_dispatch=True), "
             "or pass X.cpu().numpy()."
         )
+    return detached(X)
 
 
 def refuse_tensor(X: Any, who: object) -> None:
@@ -164,3 +166,12 @@ def check_same_home(X: Array, fitted: Array) -> None:
         f"a tensor on {A.device}" if is_torch_array(A) else "a NumPy array" for A in (X, fitted)
     )
     raise ValueError(f"X is {found} and what was fitted is {expected}: put both in one place.")
+
+
+def check_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return weights of any library, not negative, as NumPy numbers; ones where there are none."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
+    rows = np.empty(n_rows)
+    return np.asarray(check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True))

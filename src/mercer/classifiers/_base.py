@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
-from mercer._sklearn import check_sample_weight, get_namespace
+from mercer._rows import check_row_weights
+from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
 
 Array = Any
@@ -144,11 +145,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)
         check_classification_targets(y)
         X, labels = _dense(X), to_numpy(y)
-        weights = np.ones(X.shape[0])
+        weights = check_row_weights(sample_weight, X.shape[0])
         if sample_weight is not None:
-            weights = to_numpy(
-                check_sample_weight(sample_weight, X, dtype=xp.float64, ensure_non_negative=True)
-            )
             counted = np.flatnonzero(weights > 0)
             if counted.size == 0:
                 raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")

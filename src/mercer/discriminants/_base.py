@@ -14,10 +14,10 @@ from sklearn.base import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import detached, like, take_rows, to_numpy
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
-from mercer._rows import check_same_home, check_tensor
-from mercer._sklearn import check_sample_weight, get_namespace
+from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._sklearn import get_namespace
 from mercer.discriminants._kernels import KernelFunction
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "resolve_class_weight",
     "resolve_priors",
     "validate_rows",
-    "weights_of_rows",
 ]
 
 Array = Any
@@ -60,7 +59,7 @@ class FisherDiscriminant(
     def _check_new(self, X: Any, *, double: bool = False) -> Array:
         """Return new rows as floats, if they are where the fit is."""
         check_is_fitted(self)
-        check_tensor(X)
+        X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = xp.float64 if double else [xp.float64, xp.float32]
         X = validate_data(self, X, reset=False, dtype=floats)
@@ -180,21 +179,12 @@ def validate_rows(
     estimator: BaseEstimator, X: Any, y: Any, *, double: bool, reset: bool = True
 ) -> tuple[Array, Array]:
     """Return rows as floats and labels, as scikit-learn validates them; tensors stay there."""
-    check_tensor(X)
+    X = check_tensor(X)
     xp, _ = get_namespace(X)
     floats = xp.float64 if double else [xp.float64, xp.float32]
     X, y = validate_data(estimator, X, y, reset=reset, dtype=floats)
     check_classification_targets(y)
-    return detached(X), y
-
-
-def weights_of_rows(sample_weight: Any, n_rows: int) -> FloatArray:
-    """Return sample weights, not negative, as NumPy numbers; ones where there are none."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
-    rows = np.empty(n_rows)
-    return np.asarray(check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True))
+    return X, y
 
 
 def encode_labels(
@@ -209,7 +199,7 @@ def encode_labels(
     ValueError
         If fewer than two classes have rows with a positive weight.
     """
-    weights = weights_of_rows(sample_weight, y.shape[0])
+    weights = check_row_weights(sample_weight, y.shape[0])
     rows = np.flatnonzero(weights > 0)
     classes, labels = np.unique(to_numpy(y)[rows], return_inverse=True)
     if len(classes) < 2:

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
-from mercer._rows import check_same_home
+from mercer._rows import check_row_weights, check_same_home
 from mercer._sklearn import fit_context
-from mercer.discriminants._base import resolve_class_weight, validate_rows, weights_of_rows
+from mercer.discriminants._base import resolve_class_weight, validate_rows
 from mercer.discriminants._buffer import RowBuffer
 from mercer.discriminants._coding import class_sums, encode
 
@@ -88,7 +88,7 @@ class BlockFitting:
         else:
             check_same_home(X, self._state.buffer.X if self._state.buffer else self.X_fit_)
         labels = _labels(to_numpy(self.classes_), to_numpy(y))
-        counts = weights_of_rows(sample_weight, X.shape[0])
+        counts = check_row_weights(sample_weight, X.shape[0])
         rows = np.flatnonzero(counts > 0)
         position = self._state.n_rows + rows
         self._state.n_rows += X.shape[0]

@@ -407,10 +407,8 @@ def _solve_on(
         K = kernel.matrix(X, take_rows(X, terms))
     among, coding = take_rows(K, terms), coding.like(X)
     basis, span = landmark_basis(K, among, coding.weights, problem.penalty)
-    if alpha is None:
-        alphas = ridge_scale_path(basis, among, problem.penalty)
-    else:
-        alphas = np.array([alpha])
+    path = ridge_scale_path(basis, among, problem.penalty)
+    alphas = path if alpha is None else np.array([alpha])
     tuned = problem.tune(lambda _: (basis, alphas), coding, gamma, False)
     coef = basis.coefficients(coding.targets, tuned.alpha)
     if span is not None:

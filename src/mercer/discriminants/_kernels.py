@@ -86,7 +86,7 @@ class KernelFunction:
         """Return the kernel matrix in float64, of shape (n, m)."""
         return self.profile(self.base(X, Y))
 
-    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> NDArray[np.floating[Any]]:
+    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
         """Return the kernel matrix in float32 where the kernel is rbf: for long streams of rows."""
         if self.kernel != "rbf":
             return self.matrix(X, Y)
@@ -112,9 +112,7 @@ class KernelFunction:
         in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * Y.shape[0]))
         return out
 
-    def gamma_unit(
-        self, base: Array, row_weights: FloatArray, column_weights: FloatArray
-    ) -> float:
+    def gamma_unit(self, base: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
         """Return the gamma that makes gamma·base of order one: the middle of the ladder.
 
         The median is over all ordered pairs, a row with itself included, so that a row of
@@ -128,9 +126,7 @@ class KernelFunction:
         return 1.0 / middle if middle > 0 else 1.0
 
 
-def weighted_median(
-    values: Array, row_weights: FloatArray, column_weights: FloatArray
-) -> float:
+def weighted_median(values: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
     """Return the lower median of the entries of a matrix, entry (i, j) counting rᵢ·cⱼ times."""
     xp = array_namespace(values)
     flat = xp.reshape(values, (-1,))

@@ -107,7 +107,5 @@ def choose_nodes(
         two = len(coding.shares) == 2
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
     with threadpool_limits(1, user_api="blas"):  # many small products
-        path = greedy_selection(
-            lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit
-        )
+        path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
     return Nodes(picks[path.order], path.criterion * unit)

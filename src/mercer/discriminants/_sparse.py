@@ -315,7 +315,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """
         X = self._check_new(X, double=True)
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
-        outputs = array_namespace(latent).zeros_like(latent[:, : self._path.q.shape[1]])
+        outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):
             outputs = outputs + latent[:, n_nodes - 1, None] * self._path.q[n_nodes - 1, :]
             scores = self._path.rule(n_nodes, log_priors(self.priors_)).scores(outputs)
@@ -330,9 +330,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """Keep which rows are nodes, where the rows are."""
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
-    def _choose(
-        self, X: Array, coding: Coding, rng: np.random.RandomState
-    ) -> NDArray[np.intp]:
+    def _choose(self, X: Array, coding: Coding, rng: np.random.RandomState) -> NDArray[np.intp]:
         """Choose width and nodes on a sample; return the rows that became nodes."""
         xp: Any = array_namespace(X)
         sampled = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
@@ -394,12 +392,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         weights = coding.weights * coding.total  # moments of later blocks can be added
         accumulate(self._moments, block, coding.labels, weights, coding.counts)
 
-    def _single_block(self, X: NDArray[Any]) -> Callable[[slice], NDArray[Any]]:
+    def _single_block(self, X: NDArray[Any]) -> Callable[[slice], Array]:
         """Return a function that computes kernels of rows with the nodes in single precision."""
         kernel, centre = self._kernel, self.X_fit_.mean(axis=0)
         near = np.asarray(self.X_fit_ - centre, dtype=np.float32)
 
-        def single(rows: slice) -> NDArray[Any]:
+        def single(rows: slice) -> Array:
             return kernel.single(np.subtract(X[rows], centre, dtype=np.float32), near)
 
         return single
@@ -433,9 +431,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             return bool(self.X_fit_.shape[0] > _MANY_NODES * self._moments.count)
         return self.alpha == "loo"
 
-    def _count_by_leave_one_out(
-        self, X: Array, coding: Coding, rng: np.random.RandomState
-    ) -> int:
+    def _count_by_leave_one_out(self, X: Array, coding: Coding, rng: np.random.RandomState) -> int:
         """Return the node count with the best leave-one-out score on a sample of the rows."""
         rows = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         K = self._kernel.matrix(take_rows(X, rows), self.X_fit_)

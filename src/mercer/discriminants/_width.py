@@ -40,9 +40,7 @@ def landmark_basis(
     return decompose_features(span.features(K_rows), p), span
 
 
-def ridge_scale_path(
-    basis: RidgeBasis, K_landmarks: Array, penalty: str
-) -> NDArray[np.float64]:
+def ridge_scale_path(basis: RidgeBasis, K_landmarks: Array, penalty: str) -> NDArray[np.float64]:
     """Return ridges to try: relative to the kernel's diagonal, or to the features' variances."""
     xp = array_namespace(K_landmarks)
     if penalty == "rkhs":

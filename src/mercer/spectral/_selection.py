@@ -77,7 +77,7 @@ def greedy_selection(
     total = 0.0
     open_ = rho > 0
     for step in range(max_steps):
-        norms = xp.vecdot(residual, residual)
+        norms = xp.sum(residual**2, axis=1)
         gains = xp.where(open_, norms / xp.where(open_, rho, 1.0), -1.0)  # eq. (20)
         best = int(xp.argmax(gains))
         gain = float(gains[best])
