@@ -1,11 +1,8 @@
-"""Kernel Fisher discriminants on CUDA tensors: the answers of NumPy arrays, on the device.
-
-A copy of the table on the host, whether asked for or not, would be a read of CUDA memory by NumPy:
-`torch.cuda.memory` does not see it, so the test counts what is fetched.
-"""
+"""Kernel Fisher discriminants on CUDA tensors: the answers of NumPy arrays, on the device."""
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
@@ -83,6 +80,14 @@ def test_labels_of_arrays_and_words(torch):
     assert (clone(model).fit(x, words).predict(x) == clone(model).fit(X, words).predict(X)).all()
 
 
+@pytest.mark.parametrize("model", [KernelFisherDiscriminant(), LaplacianFeatureMap()], ids=str)
+def test_without_dispatch_the_sentence_says_how(torch, wine, model):
+    x = torch.as_tensor(wine[0], device="cuda")
+    sentence = r"tensor on cuda:0: switch on .*array_api_dispatch=True"
+    with config_context(array_api_dispatch=False), pytest.raises(TypeError, match=sentence):
+        model.fit(x, wine[1])
+
+
 def test_wrong_places_are_one_sentence(torch, wine):
     X, y, _ = wine
     x = torch.as_tensor(X, device="cuda")
@@ -94,15 +99,16 @@ def test_wrong_places_are_one_sentence(torch, wine):
 
 
 def test_no_room_is_one_sentence(torch):
-    X = torch.rand(1500, 4, device="cuda")
-    y = np.arange(1500) % 2
+    X = torch.rand(3000, 4, device="cuda")
+    y = np.arange(3000) % 2
+    torch.cuda.empty_cache()
     _, total = torch.cuda.mem_get_info()
     torch.cuda.set_per_process_memory_fraction(
         min(1.0, (torch.cuda.memory_reserved() + 2**23) / total)
     )
     try:
-        with pytest.raises(MemoryError, match="not enough memory for a fit on 1500 rows"):
-            KernelFisherDiscriminant().fit(X, y)
+        with pytest.raises(MemoryError, match="not enough memory for a fit on 3000 rows"):
+            KernelFisherDiscriminant(n_landmarks=None).fit(X, y)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
 

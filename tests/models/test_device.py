@@ -2,8 +2,10 @@
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.datasets import load_iris, load_wine
@@ -25,11 +27,11 @@ from mercer.models import (
     check_device,
     load_model,
     make_model,
-    off_device,
     on_device,
     save_model,
     score_model,
 )
+from mercer.models._device import off_device
 from mercer.tables import split_target
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -104,6 +106,32 @@ def test_the_environment_of_others_is_kept(wine, monkeypatch):
     assert os.environ["SCIPY_ARRAY_API"] == "0"
 
 
+def test_threads_leave_each_other_the_environment(wine):
+    X, y = wine
+
+    def run(seed):
+        model = OnDevice(SparseKernelFisherDiscriminant(max_nodes=5, random_state=seed))
+        return model.set_params(device="cpu").fit(X, y).predict(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(list(pool.map(run, range(12)))) == 12
+    assert "SCIPY_ARRAY_API" not in os.environ
+
+
+def test_names_of_columns(wine):
+    X, y = pd.DataFrame(wine[0], columns=list("abcdefghijklm")), wine[1]
+    model = OnDevice(ParzenClassifier(), device="cpu").fit(X, y)
+    assert list(model.feature_names_in_) == list("abcdefghijklm")
+    assert (model.predict(X) == model.estimator_.predict(X)).all()  # and neither warns
+
+
+def test_a_classifier_made_from_one_of_ours(wine):
+    class Mine(ParzenClassifier):
+        pass
+
+    assert OnDevice(Mine(), device="cpu").fit(*wine).score(*wine) > 0.9
+
+
 def test_others_are_refused(wine):
     with pytest.raises(ValueError, match="LogisticRegression does not compute with tensors"):
         OnDevice(LogisticRegression(), device="cpu").fit(*wine)
@@ -146,7 +174,7 @@ def test_pipelines_go_there_and_come_back(iris, name, tmp_path):
     fitted = off_device(pipeline.fit(iris.X, iris.y))
     assert type(fitted[-1]) is type(make_model(name, iris)[-1])
     path = tmp_path / "model.skops"
-    save_model(path, fitted, ModelCard.describe(name, iris))
+    save_model(path, pipeline, ModelCard.describe(name, iris))
     loaded, _ = load_model(path)
     expected = pipeline.predict_proba(iris.X)
     np.testing.assert_allclose(loaded.predict_proba(iris.X), expected, atol=2e-3)
@@ -163,7 +191,7 @@ def test_a_sample_of_the_rows_goes_there(iris, tmp_path):
     fitted = off_device(pipeline)
     assert type(fitted[-1].estimator_) is ParzenClassifier
     assert fitted[-1].n_rows_fitted_ == 60
-    save_model(tmp_path / "m.skops", fitted, ModelCard.describe("parzen", iris))
+    save_model(tmp_path / "m.skops", pipeline, ModelCard.describe("parzen", iris))
     loaded = on_device(load_model(tmp_path / "m.skops")[0], "cpu")
     assert isinstance(loaded[-1].estimator_, OnDevice)
     assert (loaded.predict(iris.X) == pipeline.predict(iris.X)).all()

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
-from mercer._rows import check_row_weights
+from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
 
@@ -30,6 +30,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     classes_: Array
+    X_fit_: Array
 
     @abstractmethod
     def _log_scores(self, X: Array) -> Array:
@@ -128,9 +129,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _check_rows(self, X: Any) -> Array:
         """Return new rows as the training rows were: dense floats of one library and device."""
         check_is_fitted(self)
+        X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
-        return _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
+        X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
+        check_same_home(X, self.X_fit_)
+        return X
 
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any
@@ -140,6 +144,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Rows of weight 0 are gone, as if they had not been given.
         """
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
+        X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)

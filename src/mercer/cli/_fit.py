@@ -59,7 +59,6 @@ def fit(
         choose_model,
         describe_model,
         make_model,
-        off_device,
         on_device,
         save_model,
         score_model,
@@ -85,7 +84,7 @@ def fit(
         pipeline = make_model(best.model, data, **options)
         if place is not None:
             pipeline = on_device(pipeline, place)
-        pipeline = off_device(pipeline.fit(data.X, data.y))
+        pipeline.fit(data.X, data.y)
     card = ModelCard.describe(best.model, data, balanced=balanced, scores=best.figures())
     save_model(output, pipeline, card)
 

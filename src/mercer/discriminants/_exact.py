@@ -147,6 +147,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Time O(n³) for each width (7 as a rule) and O(n²·C) for each ridge; memory O(n²).  With m
     landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
+    *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
+    computed on their device then, in float64, and fitted arrays and answers are tensors there.
+
     *Leave-one-out.*  Targets, class weights, ridge and scale stay at their values for all rows;
     the level of the outputs, which would tell the class of the row that is missing, is taken
     out; a row of sample weight w loses one unit of it, so that weights equal repetition.

@@ -160,8 +160,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     -----
     With n rows, s nodes, a sample of n' ≤ 10 000 rows and l candidates: time O(n'·l² + s²·l) for
     the nodes and O(n·s²) for the rows, on all cores; memory O(l² + s²) beside the table, blocks
-    of rows excepted.  Above 10 000 rows kernels are computed in float32 and added up in
-    float64: a float32 Gram matrix fails below a ridge of 10⁻⁶.
+    of rows excepted.  Above 10 000 rows of NumPy kernels are computed in float32 and added up
+    in float64: a float32 Gram matrix fails below a ridge of 10⁻⁶.
+
+    Through scikit-learn's array API dispatch, rows may be torch tensors: everything is computed on
+    their device then, in float64 and in blocks within ``working_memory``, and fitted arrays
+    and answers are tensors there.  Labels pass through NumPy.
 
     The threshold follows from the same moments.  Leave-one-out means and variance are had from
     those of the fit by the mean leverage of a row, as in generalised cross-validation.

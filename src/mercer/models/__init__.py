@@ -37,7 +37,7 @@ each digest fits and the trees point to nodes that exist.
 from mercer.models._capped import CappedClassifier
 from mercer.models._card import ModelCard
 from mercer.models._catalogue import ModelInfo, describe_model, list_models, make_model
-from mercer.models._device import OnDevice, check_device, off_device, on_device
+from mercer.models._device import OnDevice, check_device, on_device
 from mercer.models._files import ModelContents, load_model, read_card, save_model
 from mercer.models._measure import ColumnDifference, TableDifference, measure_tables
 from mercer.models._project import PROJECTIONS, project_table
@@ -62,7 +62,6 @@ __all__ = [
     "load_model",
     "make_model",
     "measure_tables",
-    "off_device",
     "on_device",
     "project_table",
     "read_card",

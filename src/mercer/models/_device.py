@@ -2,6 +2,7 @@
 
 import copy
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
@@ -22,7 +23,7 @@ from mercer._rows import check_row_weights, refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer.models._capped import CappedClassifier
 
-__all__ = ["OnDevice", "check_device", "off_device", "on_device", "runs_on_device"]
+__all__ = ["OnDevice", "check_device", "off_device", "on_device"]
 
 # Those that compute with tensors.
 _PACKAGES = ("mercer.classifiers.", "mercer.discriminants.")
@@ -146,7 +147,7 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_device(self.device)
         refuse_tensor(X, self)
-        if not runs_on_device(self.estimator):
+        if not _runs_on_device(self.estimator):
             raise ValueError(
                 f"{type(self.estimator).__name__} does not compute with tensors: only classifiers "
                 "of mercer.classifiers and mercer.discriminants run on a device."
@@ -158,6 +159,8 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with _dispatching():
             fitted = clone(self.estimator).fit(self._put(X), y, **weights)
         self.estimator_ = _with_arrays(fitted, _fetch)
+        if hasattr(self, "feature_names_in_"):  # tensors have none
+            self.estimator_.feature_names_in_ = self.feature_names_in_
         self.classes_ = self.estimator_.classes_
         return self
 
@@ -210,6 +213,7 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         with _dispatching():
             there = _with_arrays(self.estimator_, self._carry)
+            vars(there).pop("feature_names_in_", None)
             return to_numpy(getattr(there, method)(self._put(X)))
 
     def _put(self, X: NDArray[Any]) -> Any:
@@ -232,9 +236,9 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def runs_on_device(estimator: Any) -> bool:
-    """Whether a classifier computes with tensors, so that :class:`OnDevice` takes it."""
-    return type(estimator).__module__.startswith(_PACKAGES)
+def _runs_on_device(estimator: Any) -> bool:
+    """Whether a classifier computes with tensors: one of ours, or made from one."""
+    return any(base.__module__.startswith(_PACKAGES) for base in type(estimator).__mro__)
 
 
 def on_device(pipeline: Pipeline, device: str) -> Pipeline:
@@ -254,30 +258,21 @@ def on_device(pipeline: Pipeline, device: str) -> Pipeline:
     """
 
     def wrap(model: Any) -> Any:
-        if not runs_on_device(model):
+        if not _runs_on_device(model):
             return model
         wrapper = OnDevice(model, device=device)
         if hasattr(model, "classes_"):  # fitted
-            wrapper.estimator_, wrapper.classes_ = model, model.classes_
-            wrapper.n_features_in_ = model.n_features_in_
+            wrapper.estimator_ = model
+            for name in ("classes_", "feature_names_in_", "n_features_in_"):
+                if hasattr(model, name):
+                    setattr(wrapper, name, getattr(model, name))
         return wrapper
 
     return _with_classifier(pipeline, wrap)
 
 
 def off_device(pipeline: Pipeline) -> Pipeline:
-    """Return a fitted pipeline without its :class:`OnDevice`, for use on any machine.
-
-    Parameters
-    ----------
-    pipeline : sklearn.pipeline.Pipeline
-        Fitted.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        What :func:`save_model` takes.
-    """
+    """Return a fitted pipeline without its :class:`OnDevice`, for use on any machine."""
 
     def unwrap(model: Any) -> Any:
         if not isinstance(model, OnDevice):
@@ -300,20 +295,40 @@ def _with_classifier(pipeline: Pipeline, change: Callable[[Any], Any]) -> Pipeli
     return Pipeline([*steps, (name, model)])
 
 
+class _Variable:
+    """``SCIPY_ARRAY_API``, 1 for as long as any thread is within."""
+
+    _name = "SCIPY_ARRAY_API"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._within = 0
+        self._before: str | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._within == 0:
+                self._before = os.environ.get(self._name)
+                os.environ[self._name] = "1"
+            self._within += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if self._within == 0:
+                del os.environ[self._name]
+                if self._before is not None:
+                    os.environ[self._name] = self._before
+
+
+_VARIABLE = _Variable()
+
+
 @contextmanager
 def _dispatching() -> Iterator[None]:
     """Let estimators have tensors as they are."""
-    name = "SCIPY_ARRAY_API"
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    try:
-        with config_context(array_api_dispatch=True):
-            yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+    with _VARIABLE, config_context(array_api_dispatch=True):
+        yield
 
 
 def _fetch(value: Any) -> Any:

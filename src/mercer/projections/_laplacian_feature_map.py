@@ -82,6 +82,9 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Time: n³ below 1000 rows; above, some dozens of kernel sums (n²·d each) without storing
     the matrix, more where eigenvalues lie close together.  New rows cost n·d each.
 
+    Through scikit-learn's array API dispatch, rows may be torch tensors: kernel sums and dense
+    decompositions are computed on their device, and the map returns tensors there.
+
     The kernel's peak is taken as 1 and f̂ in units of a window's peak: K_f is larger than the
     paper's by 2^(d/2), which changes no angle.  At a new row f̂ has no window of
     its own, so that training rows map to the same place by `fit_transform` and `transform`.
