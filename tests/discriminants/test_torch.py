@@ -1,15 +1,16 @@
 """Kernel Fisher discriminants on torch tensors: the answers of NumPy arrays, as tensors."""
 
-import array_api_compat
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 
 from discriminants.tensors import MODELS, assert_same
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.discriminants import _moments, _sparse
+from mercer.discriminants._gaussian import score_rule
 from mercer.discriminants._kernels import KernelFunction, weighted_median
 from mercer.discriminants._moments import Moments, accumulate
 
@@ -150,18 +151,16 @@ def test_a_block_without_room_is_halved(torch):
     torch.testing.assert_close(found.sums, torch.stack([K[y == c].sum(0) for c in range(3)]))
 
 
-def test_moments_that_find_no_room_are_not_changed(torch, monkeypatch):
+def test_moments_that_find_no_room_are_not_changed(torch):
+    class Full:
+        def __iadd__(self, other):
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
     moments = Moments.empty(2, torch.zeros(4, dtype=torch.float64))
+    moments.gram = Full()
     K, one = torch.ones(6, 4, dtype=torch.float64), torch.ones(6, dtype=torch.float64)
-    y = torch.tensor([0, 1, 0, 1, 0, 1])
-
-    def full(*_, **__):
-        raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(array_api_compat.torch, "sqrt", full)
-        with pytest.raises(torch.OutOfMemoryError):
-            moments.absorb(K, y, one, one)
+    with pytest.raises(torch.OutOfMemoryError):
+        moments.absorb(K, torch.tensor([0, 1, 0, 1, 0, 1]), one, one)
     assert moments.count == 0
     assert not moments.sums.any()
     assert not moments.weights.any()
@@ -186,6 +185,21 @@ def test_a_device_without_room_is_one_sentence(torch, wine, monkeypatch, model):
     full = RuntimeError("another one")
     with pytest.raises(RuntimeError, match="another one"):
         fitted.predict(torch.as_tensor(X))
+
+
+def test_balanced_scores_are_those_of_scikit_learn(torch):
+    rng = np.random.default_rng(0)
+    labels, weights = rng.choice(3, 60, p=[0.7, 0.2, 0.1]), rng.uniform(0.5, 2, 60)
+    scores = rng.normal(size=(2, 60, 3))
+    for name, metric in (
+        ("accuracy", accuracy_score),
+        ("balanced_accuracy", balanced_accuracy_score),
+    ):
+        expected = [metric(labels, s.argmax(axis=1), sample_weight=weights) for s in scores]
+        normal = weights / weights.sum()
+        np.testing.assert_allclose(score_rule(scores, labels, normal, name), expected)
+        tensors = [torch.as_tensor(A) for A in (scores, labels, normal)]
+        np.testing.assert_allclose(score_rule(*tensors, name).numpy(), expected)
 
 
 def test_medians_of_tensors(torch):
