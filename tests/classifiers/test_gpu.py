@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.classifiers import _stages
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("dispatch")]
 
 MODELS = [
     LaplacianClassifier(),
