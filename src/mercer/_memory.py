@@ -26,7 +26,7 @@ def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:
 
     Work that fails must have changed nothing.
     """
-    start, size = 0, max(size, _LEAST_ROWS)
+    start, size = 0, max(min(size, n_rows), _LEAST_ROWS)
     while start < n_rows:
         rows = slice(start, min(start + size, n_rows))
         try:
@@ -34,7 +34,7 @@ def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:
         except RuntimeError as error:
             if not is_out_of_memory(error) or size <= _LEAST_ROWS:
                 raise
-            size //= 2
+            size = max(size // 2, _LEAST_ROWS)
         else:
             start = rows.stop
 

@@ -151,6 +151,28 @@ def test_a_block_without_room_is_halved(torch):
     torch.testing.assert_close(found.sums, torch.stack([K[y == c].sum(0) for c in range(3)]))
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_predictions_without_room_are_halved(torch, wine, monkeypatch, kernel):
+    X, y, _ = wine
+    x = torch.as_tensor(X)
+    model = KernelFisherDiscriminant(kernel=kernel).fit(x, y)
+    expected, sizes = model.decision_function(x), []
+
+    def tight(work):
+        def limited(self, rows, *rest):
+            sizes.append(rows.shape[0])
+            if sizes[-1] > 100:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+            return work(self, rows, *rest)
+
+        return limited
+
+    for name in ("_sums", "matrix"):
+        monkeypatch.setattr(KernelFunction, name, tight(getattr(KernelFunction, name)))
+    torch.testing.assert_close(model.decision_function(x), expected)
+    assert sizes == [178, 89, 89]
+
+
 def test_moments_that_find_no_room_are_not_changed(torch):
     class Full:
         def __iadd__(self, other):

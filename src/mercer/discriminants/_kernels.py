@@ -100,17 +100,26 @@ class KernelFunction:
     def combine(self, X: Any, Y: Any, coef: Array) -> Array:
         """Return Σⱼ k(x, yⱼ) coefⱼ at each row x, of shape (n, n_outputs), in bounded memory."""
         xp: Any = array_namespace(X)
-        if self.kernel == "rbf":
-            width = width_from_gamma(self.gamma)
-            sums = kernel_sum(X, Y, weights=coef, bandwidth=width)
-            return xp.astype(sums, xp.float64, copy=False)
+        by_engine = self.kernel == "rbf"
+        if by_engine and is_numpy_array(X):
+            return self._sums(X, Y, coef)
         out = xp.empty((X.shape[0], coef.shape[1]), dtype=xp.float64, device=device(X))
 
         def fill(rows: slice) -> None:
-            out[rows, :] = self.matrix(X[rows, :], Y) @ coef
+            block = X[rows, :]
+            out[rows, :] = self._sums(block, Y, coef) if by_engine else self.matrix(block, Y) @ coef
 
-        in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * Y.shape[0]))
+        # The engine bounds all memory but that of the rows in float64.
+        wide = X.shape[1] + coef.shape[1] if by_engine else Y.shape[0]
+        in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * wide))
         return out
+
+    def _sums(self, X: Any, Y: Any, coef: Array) -> Array:
+        """Return sums of the rbf kernel by the engine, in float64."""
+        xp: Any = array_namespace(X)
+        width = width_from_gamma(self.gamma)
+        sums = kernel_sum(X, Y, weights=coef, bandwidth=width)
+        return xp.astype(sums, xp.float64, copy=False)
 
     def gamma_unit(self, base: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
         """Return the gamma that makes gamma·base of order one: the middle of the ladder.
