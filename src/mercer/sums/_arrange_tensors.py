@@ -1,5 +1,6 @@
 """`arrange` for weights and groups on a GPU: sorted there, and only counts come to the host."""
 
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ def arrange_tensors(
     whole: dict[str, Any] = {"dtype": torch.int64, "device": given.device}
     group = torch.zeros(n_rows, **whole) if groups is None else groups
     n_groups = 1 if groups is None else int(group.max()) + 1
-    n_bands, top, zero = 1, np.zeros(n_groups, np.int64), None
-    key = group
+    n_bands, top = 1, np.zeros(n_groups, np.int64)
+    key, common = group, None if weights is None else _common_exponent(weights)
+    if common is not None:  # as good as no weights, which need not be multiplied with
+        weights = None
     if weights is not None:
         values = weights.detach()
         zero = values == 0
@@ -40,7 +43,7 @@ def arrange_tensors(
     segments = np.flatnonzero((np.arange(n_keys) % n_bands == 0) | (counts > 0))
     counts = counts[segments]
     segment_group, segment_band = np.divmod(segments, n_bands)
-    exponents = None
+    exponents = None if common is None else np.full(counts.size, common)
     if weights is not None:
         highest = top[segment_group]
         exponents = np.where(
@@ -58,3 +61,14 @@ def arrange_tensors(
         exponents=exponents,
         groups=segment_group if n_bands > 1 else None,
     )
+
+
+def _common_exponent(weights: Array) -> int | None:
+    """Return e where all weights are 2**e, as repetitions often are; else None."""
+    import torch
+
+    if weights.requires_grad or weights.shape[0] == 0:
+        return None
+    low, high = torch.stack(torch.aminmax(weights)).tolist()
+    mantissa, exponent = frexp(low)
+    return exponent - 1 if low == high and mantissa == 0.5 else None

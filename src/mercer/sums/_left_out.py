@@ -88,14 +88,18 @@ def left_out_log_sums(
         log=True, self_sum=True, exclude_self=True, method="direct", tol=None, precision="high",
         box=box,
     )  # fmt: skip
+    run = _run_torch if is_torch_array(X) else _run_compiled
     if is_on_gpu(X):
         from mercer.sums._triton import refuses
         from mercer.sums._triton_left_out import fused_left_out_sums
 
-        if refuses(problem) is None:
-            return fused_left_out_sums(problem, weights, removal, rows)
-    run = _run_torch if is_torch_array(X) else _run_compiled
-    return run(problem, weights, removal, rows)
+        n_rows = len(range(X.shape[0])[rows]) if isinstance(rows, slice) else len(rows)
+        run = fused_left_out_sums if refuses(problem, n_rows) is None else _run_torch
+    if not is_torch_array(X):
+        return run(problem, weights, removal, rows)
+    from mercer.sums._torch import with_room
+
+    return with_room(problem, lambda: run(problem, weights, removal, rows))
 
 
 def _run_compiled(

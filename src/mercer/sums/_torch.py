@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_torch_array
+from sklearn import config_context
 
 from mercer._arrays import Array, itemsize
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import is_out_of_memory, room_on_device, row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
@@ -50,10 +51,25 @@ def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
     tracked = any(A is not None and A.requires_grad for A in (problem.X, problem.Y, weights))
     if not (tracked and torch.is_grad_enabled()):
         with torch.no_grad():
-            return sums(problem)
+            return with_room(problem, lambda: sums(problem))
     if weights is None:
         weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
     return _differentiable_sum().apply(problem.X, problem.Y, weights, problem, sums)
+
+
+def with_room(problem: Problem, work: Callable[[], Any]) -> Any:
+    """Return what the work gives; where the device is full, that of work in smaller parts."""
+    import torch
+
+    try:
+        return work()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+    torch.cuda.empty_cache()
+    what = f"a kernel sum of {problem.X.shape[0]} rows over {problem.n_columns}"
+    with config_context(working_memory=working_memory() / 2**24), room_on_device(what):
+        return work()
 
 
 @dataclass(frozen=True)
@@ -209,7 +225,7 @@ def _differentiable_sum() -> Any:
         def forward(
             ctx: Any, X: Array, Y: Array, weights: Array, problem: Problem, sums: Any
         ) -> Array:
-            out = sums(problem)
+            out = with_room(problem, lambda: sums(problem))
             ctx.save_for_backward(X, Y, weights, out)
             ctx.problem = problem
             return out

@@ -8,6 +8,7 @@ number) and the sums, in slabs within scikit-learn's ``working_memory``.
 """
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -52,31 +53,32 @@ def owns(X: Array) -> bool:
     return bool(is_torch_array(X)) and bool(X.is_cuda)
 
 
-def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
+    """Return why this backend can not compute the problem, of so many rows, or None if it can."""
     if problem.method == "fast":
         return "method='fast' is not available for CUDA tensors; use method='direct'"
     if KERNELS.get(problem.kernel.name) != problem.kernel:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
         return "columns of weights are summed by torch"
-    if problem.X.shape[0] * problem.n_columns < _WORTH_COMPILING:
+    if itemsize(problem.X) == 8:
+        return "float64 is summed by torch"
+    if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
         return "so few pairs are summed by torch"
-    return refuses_rows(problem.X, problem.bounds)
+    width = TILES[NARROW].columns
+    filled = (-(-np.diff(problem.bounds) // width) * width).sum()
+    if filled > _MOST_FILL * max(problem.n_columns, width):
+        return "so many small groups are summed by torch"
+    return device_refuses(problem.X.device)
 
 
-def refuses_rows(X: Array, bounds: tuple[int, ...]) -> str | None:
-    """Return why no kernel sums over such rows in such segments, or None if one does."""
+def device_refuses(device: Any) -> str | None:
+    """Return why Triton does not run there, or None if it does."""
     import torch
 
-    if itemsize(X) == 8:
-        return "float64 is summed by torch"
-    width = TILES[RESIDENT].columns
-    if (-(-np.diff(bounds) // width) * width).sum() > _MOST_FILL * max(bounds[-1], width):
-        return "so many small groups are summed by torch"
     if find_spec("triton") is None:
         return "Triton is not installed"
-    if torch.cuda.get_device_capability(X.device) < _OLDEST:
+    if torch.cuda.get_device_capability(device) < _OLDEST:
         return "the device has no matrix units that Triton can use"
     return None
 
