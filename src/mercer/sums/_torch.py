@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -21,6 +21,7 @@ from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
+_Result = TypeVar("_Result")
 _TILE = {"cpu": 2**18, "cuda": 2**26}  # numbers in a tile that keep such a device busy
 _TEMPORARIES = 12  # arrays of the size of a tile that the backward pass holds at once
 _COLUMNS = 2**13  # a float32 sum over more would lose digits
@@ -57,7 +58,7 @@ def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
     return _differentiable_sum().apply(problem.X, problem.Y, weights, problem, sums)
 
 
-def with_room(problem: Problem, work: Callable[[], Any]) -> Any:
+def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
     """Return what the work gives; where the device is full, that of work in smaller parts."""
     import torch
 
