@@ -1,6 +1,6 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -64,6 +64,9 @@ class ISEClassifier(ClassVectorClassifier):
         For ``"margin"``, the SVM's; for ``"cauchy_schwarz"``, no weight exceeds (1 + C)/N_c.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
 
     Attributes
     ----------
@@ -84,9 +87,9 @@ class ISEClassifier(ClassVectorClassifier):
     intercept_ : array of shape (n_sides,)
         With ``"margin"``.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses, and
-        rows, how many of them these come from: all up to 32 768, then fewer where that many
-        show that another bandwidth is better.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -130,6 +133,7 @@ class ISEClassifier(ClassVectorClassifier):
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -139,11 +143,13 @@ class ISEClassifier(ClassVectorClassifier):
         weighting: str = "uniform",
         C: float = 1.0,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
     ) -> None:
         self.bandwidth = bandwidth
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
+        self.loo_rows = loo_rows
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ISEClassifier":
@@ -178,7 +184,7 @@ class ISEClassifier(ClassVectorClassifier):
             return LeftOutVectors.of(sample, bandwidths, None, links="counts")
 
         rules = {"ise": _left_out_ways}
-        results, best, chosen = self_tune(prepare, rules, sample, self.scoring)
+        results, best, chosen = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)

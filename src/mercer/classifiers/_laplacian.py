@@ -73,6 +73,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         affinities; None is f ≡ 1, no weighting.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.  Take the second where rare classes matter.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
         scores.
@@ -111,7 +114,8 @@ class LaplacianClassifier(ClassVectorClassifier):
     priors_ : array of shape (n_classes,)
     loo_results_ : dict of arrays
         With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
-        accuracy, their log-losses, and rows, how many of them these come from.
+        accuracy, their log-losses, rows, how many of them these come from, and error, the standard
+        error of the difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -167,6 +171,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "density_subset": [
             Interval(Integral, 1, None, closed="left"),
@@ -186,6 +191,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         rule: str = "cosine",
         density: str | None = "parzen",
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
         priors: Any = None,
         density_subset: float | None = None,
         n_nodes: int | None = None,
@@ -197,6 +203,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         self.rule = rule
         self.density = density
         self.scoring = scoring
+        self.loo_rows = loo_rows
         self.priors = priors
         self.density_subset = density_subset
         self.n_nodes = n_nodes
@@ -262,14 +269,16 @@ class LaplacianClassifier(ClassVectorClassifier):
             return ExactlyLeftOut(fast) if self.loo == "exact" and density.kind else fast
 
         if isinstance(self.bandwidth, str) and self.bandwidth == "loo":
-            self.loo_results_, best, chosen = self_tune(prepare, ways, sample, self.scoring)
+            self.loo_results_, best, chosen = self_tune(
+                prepare, ways, sample, self.scoring, self.loo_rows
+            )
         else:
             bandwidth = resolve_bandwidth(self.bandwidth, sample.X, sample_weight=sample.weights)
             if self.rule != "auto":
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
                 return vectors((bandwidth,))
             chosen = prepare((bandwidth,))
-            self.loo_results_ = race(chosen, ways, sample, self.scoring)
+            self.loo_results_ = race(chosen, ways, sample, self.scoring, self.loo_rows)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,6 +64,9 @@ class ParzenClassifier(ClassVectorClassifier):
         None takes the classes' shares in training.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
 
     Attributes
     ----------
@@ -75,9 +78,9 @@ class ParzenClassifier(ClassVectorClassifier):
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses, and
-        rows, how many of them these come from: all up to 32 768, then fewer where that many
-        show that another bandwidth is better.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -117,6 +120,7 @@ class ParzenClassifier(ClassVectorClassifier):
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -127,12 +131,14 @@ class ParzenClassifier(ClassVectorClassifier):
         kernel: Any = "gaussian",
         priors: Any = None,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
     ) -> None:
         self.bandwidth = bandwidth
         self.per_class = per_class
         self.kernel = kernel
         self.priors = priors
         self.scoring = scoring
+        self.loo_rows = loo_rows
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ParzenClassifier":
@@ -195,7 +201,7 @@ class ParzenClassifier(ClassVectorClassifier):
             return _OtherWindows(sample, bandwidths, kernel)
 
         rules = {"bayes": lambda part: [self._left_out_scores(part)]}
-        results, best, _ = self_tune(prepare, rules, sample, self.scoring)
+        results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
