@@ -31,6 +31,17 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
+from mercer.sums._explain import explain_kernel_sum
+from mercer.sums._landmarks import landmark_kernel_sum
 from mercer.sums._left_out import Removal, left_out_log_sums
+from mercer.sums._plan import SumPlan
 
-__all__ = ["Removal", "kernel_sum", "left_out_log_sums", "log_kernel_sum"]
+__all__ = [
+    "Removal",
+    "SumPlan",
+    "explain_kernel_sum",
+    "kernel_sum",
+    "landmark_kernel_sum",
+    "left_out_log_sums",
+    "log_kernel_sum",
+]
