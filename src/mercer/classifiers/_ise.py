@@ -65,6 +65,10 @@ class ISEClassifier(ClassVectorClassifier):
         For ``"margin"``, the SVM's; for ``"cauchy_schwarz"``, no weight exceeds (1 + C)/N_c.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -129,6 +133,7 @@ class ISEClassifier(ClassVectorClassifier):
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -138,11 +143,13 @@ class ISEClassifier(ClassVectorClassifier):
         weighting: str = "uniform",
         C: float = 1.0,
         scoring: str = "accuracy",
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ISEClassifier":
@@ -187,10 +194,10 @@ class ISEClassifier(ClassVectorClassifier):
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
         shares = sample.weights / take_rows(self.class_count_, sample.codes)
-        vectors = ClassVectors(sample, (width,), shares[None, :])
+        vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
         self.squared_norms_ = vectors.squared_norms[0, :]
         everywhere = kernel_sum(
-            sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
+            sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width, tol=self.tol
         )
         self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
         self.X_fit_, self._shares = sample.X, shares
@@ -238,6 +245,7 @@ class ISEClassifier(ClassVectorClassifier):
             weights=xp.astype(self._shares, self.X_fit_.dtype),
             groups=to_numpy(self._codes),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64)
 
@@ -249,6 +257,7 @@ class ISEClassifier(ClassVectorClassifier):
             self.X_fit_,
             weights=xp.astype(self.dual_coef_.T, self.X_fit_.dtype),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64) + self.intercept_
 
@@ -263,7 +272,9 @@ class ISEClassifier(ClassVectorClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_kernel_sum(X, nodes, weights=like(weights[rows], nodes), bandwidth=width)
+                sums = log_kernel_sum(
+                    X, nodes, weights=like(weights[rows], nodes), bandwidth=width, tol=self.tol
+                )
                 logs.append(xp.astype(sums, xp.float64) - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)

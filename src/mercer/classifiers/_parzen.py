@@ -63,6 +63,10 @@ class ParzenClassifier(ClassVectorClassifier):
         None takes the classes' shares in training.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -114,6 +118,7 @@ class ParzenClassifier(ClassVectorClassifier):
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -124,12 +129,14 @@ class ParzenClassifier(ClassVectorClassifier):
         kernel: Any = "gaussian",
         priors: Any = None,
         scoring: str = "accuracy",
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.per_class = per_class
         self.kernel = kernel
         self.priors = priors
         self.scoring = scoring
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ParzenClassifier":
@@ -218,7 +225,7 @@ class ParzenClassifier(ClassVectorClassifier):
         if isinstance(self.bandwidth_, float):
             return log_class_sums(
                 X, self.X_fit_, self._weights, groups=codes,
-                kernel=self.kernel, bandwidth=self.bandwidth_,
+                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
             )  # fmt: skip
         kernel = get_kernel(self.kernel)
         columns = []
@@ -226,7 +233,7 @@ class ParzenClassifier(ClassVectorClassifier):
             rows = np.flatnonzero(codes == c)
             sums = log_class_sums(
                 X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, kernel=kernel, bandwidth=h,
+                groups=codes[rows] * 0, kernel=kernel, bandwidth=h, tol=self.tol,
             )  # fmt: skip
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)

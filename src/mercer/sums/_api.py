@@ -22,6 +22,9 @@ from mercer.sums._validation import (
     check_weights,
 )
 
+_Checked = tuple[
+    Array, Array, Array | None, NDArray[np.int64] | None, Kernel, tuple[float, ...]
+]  # X, Y, weights, groups, kernel, bandwidths
 _WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve
 _WIDEST_SPREAD = 2.0**40  # of coordinates to bandwidths, above which float32 is not enough
 _SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enough
@@ -159,9 +162,9 @@ def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
     """Validate the arguments of either function and return its result."""
-    checked = check(X, Y, weights, groups, kernel, bandwidth, options)
-    X, _, weights, groups, *_, is_number = checked
-    out = _all_bandwidths(*checked[:-1], options)
+    checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
+    out = _all_bandwidths(*checked, options)
+    X, _, weights, groups, _, _ = checked
     out = array_namespace(X).astype(out, X.dtype)
     if groups is None and (weights is None or weights.ndim == 1):
         out = out[:, :, 0]
@@ -176,7 +179,7 @@ def check(
     kernel: Any,
     bandwidth: Any,
     options: dict[str, Any],
-) -> tuple[Any, ...]:
+) -> tuple[_Checked, bool]:
     """Return what was passed as the engine takes it, and whether the bandwidth was a number.
 
     Whether the sum is of X with itself is added to the options.
@@ -194,7 +197,8 @@ def check(
         X, Y = match_rows(X, check_rows(Y, "Y", of=X))
     weights = check_weights(weights, Y.shape[0], X, options["log"])
     groups = check_groups(groups, Y.shape[0], weights)
-    return X, Y, weights, groups, get_kernel(kernel), *check_bandwidth(bandwidth)
+    bandwidths, is_number = check_bandwidth(bandwidth)
+    return (X, Y, weights, groups, get_kernel(kernel), bandwidths), is_number
 
 
 def _all_bandwidths(
@@ -217,7 +221,9 @@ def _all_bandwidths(
     results: list[Array] = [None] * len(bandwidths)
     for rungs, stated in passes(X, Y, weights, groups, kernel, bandwidths, options):
         reduction = law(options["log"])
-        outputs = [arrangement.restore(compute(problem), reduction) for arrangement, problem in stated]
+        outputs = [
+            arrangement.restore(compute(problem), reduction) for arrangement, problem in stated
+        ]
         parts = outputs[0] if len(outputs) == 1 else xp.concat(outputs, axis=2)
         for rung, i in enumerate(rungs):
             results[i] = parts[rung]
@@ -245,10 +251,13 @@ def passes(
         rungs = [i for i in widest_first if bandwidths[i] >= narrowest]
         widest_first = widest_first[len(rungs) :]
         widths = tuple(bandwidths[i] for i in rungs)
-        yield rungs, [
-            (a, Problem(X, Y, a.order, a.weights, a.bounds, kernel, widths, **options))
-            for a in arrangements
-        ]
+        yield (
+            rungs,
+            [
+                (a, Problem(X, Y, a.order, a.weights, a.bounds, kernel, widths, **options))
+                for a in arrangements
+            ],
+        )
 
 
 def exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:

@@ -110,9 +110,7 @@ def run_some(problem: Problem, own: NDArray[np.int64]) -> NDArray[np.float64]:
     return out
 
 
-def _sums(
-    problem: Problem, geometry: Geometry, columns: Columns, out: NDArray[np.float64]
-) -> None:
+def _sums(problem: Problem, geometry: Geometry, columns: Columns, out: NDArray[np.float64]) -> None:
     relative = problem.log and problem.kernel.is_exponential
     n_rungs, n_rows, n_outputs = out.shape
     bytes_per_row = 8 * n_outputs * (n_rungs + 1) + problem.X[:1].nbytes

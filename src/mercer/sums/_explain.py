@@ -22,8 +22,8 @@ def explain_kernel_sum(
 ) -> SumPlan:
     """Tell how `kernel_sum` would compute these sums, in about what time, and why.
 
-    Parameters are those of `kernel_sum`; the answer holds for `log_kernel_sum` too.  It looks at the
-    data's range and, where `tol` is given, adds up the sums of 256 rows.
+    Parameters are those of `kernel_sum`; the answer holds for `log_kernel_sum` too.  It looks
+    at the data's range and, where `tol` is given, adds up the sums of 256 rows.
 
     Returns
     -------
@@ -48,16 +48,12 @@ def explain_kernel_sum(
         "exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision,
         "log": False,
     }  # fmt: skip
-    checked = check(X, Y, weights, groups, kernel, bandwidth, options)
+    checked, _ = check(X, Y, weights, groups, kernel, bandwidth, options)
     if checked[0].shape[0] == 0 or checked[1].shape[0] == 0:
         return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")
     from mercer.sums._fast import explain
 
-    plans = [
-        explain(problem)
-        for _, stated in passes(*checked[:-1], options)
-        for _, problem in stated
-    ]
+    plans = [explain(problem) for _, stated in passes(*checked, options) for _, problem in stated]
     first = next((plan for plan in plans if plan.method == "fast"), plans[0])
     return SumPlan(
         first.method,

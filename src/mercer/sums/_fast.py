@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer.kernels import KERNELS
 from mercer.sums import _cpu
-from mercer.sums._fast_grid import Grid
+from mercer.sums._fast_grid import Box, Grid
 from mercer.sums._fast_plan import (
     ROUNDING,
     SAFETY,
@@ -38,6 +38,7 @@ _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
 _ATTEMPTS = 4
+_SMALLEST = 64  # sums that are always added up directly
 
 
 def owns(X: Array) -> bool:
@@ -75,7 +76,7 @@ def explain(problem: Problem) -> SumPlan:
         reason = plan.reason
     if problem.method == "fast":
         raise ValueError(f"{reason}; use method='direct'.")
-    seconds = direct_seconds(problem, len(problem.bandwidths))
+    seconds = direct_seconds(problem, len(problem.bandwidths)) if owns(problem.X) else np.nan
     return SumPlan("direct", seconds, seconds, 0, 0.0, reason or "every term was asked for")
 
 
@@ -116,19 +117,20 @@ class _Transforms:
         assert route.sample is not None  # noqa: S101
         assert route.box is not None  # noqa: S101
         self.problem, self.outputs, self.route, self.out = problem, outputs, route, out
-        self.box = route.box
+        self.box: Box = route.box
         self.sample: Sample = route.sample
 
     def run(self, rungs: list[int]) -> None:
         """Fill `out` at these rungs."""
         widths = self.problem.bandwidths
-        for bundle in bundles(rungs, widths, Grid.around(*self.box, 0.0, self.route.reach)):
-            grid = Grid.around(*self.box, widths[bundle[0]], self.route.reach)
+        for bundle in bundles(rungs, widths, Grid.around(self.box, 0.0, self.route.reach)):
+            grid = Grid.around(self.box, widths[bundle[0]], self.route.reach)
             peaks = self.sample.peaks[:, bundle[-1]]
             scales = np.where(peaks > 0, 1 / np.where(peaks > 0, peaks, 1), 1.0)
             for pair in pair_up(self.problem):
+                ends = widths[bundle[0]], widths[bundle[-1]]
                 frequencies = forward(
-                    self.problem, pair, grid, widths[bundle[-1]], scales, self.route.eps
+                    self.problem, pair, self.box, grid, ends, scales, self.route.eps
                 )
                 for rung in bundle:
                     self._fill(pair, rung, grid, frequencies, scales)
@@ -144,8 +146,8 @@ class _Transforms:
         """Compute a pair of sums at one bandwidth, and mend it."""
         problem, first, second = self.problem, pair.first, pair.second
         sizes = np.empty(problem.X.shape[0]) if pair.signed else None
-        eps = self.route.eps
-        for rows, values in backward(problem, frequencies, grid, problem.bandwidths[rung], eps):
+        width, eps = problem.bandwidths[rung], self.route.eps
+        for rows, values in backward(problem, frequencies, self.box, grid, width, eps):
             self.out[rung, rows, first] = values.real / scales[first]
             if second is not None:
                 self.out[rung, rows, second] = values.imag / scales[second]
@@ -168,8 +170,11 @@ class _Transforms:
                 sizes -= np.abs(own)
         truth, rows = self.sample.sums[o, rung], self.sample.rows
         least = ROUNDING / SAFETY * float(self.sample.peaks[o, rung])
-        error = max(least, float(np.abs(values[rows] - truth).max()))
+        error = max(least, _largest(values[rows] - truth))
         todo = np.flatnonzero(~(sizes >= SAFETY * error / tol))
+        if todo.size < _SMALLEST:  # whatever the floor: they tell if the sample was too kind
+            last = min(_SMALLEST, sizes.size) - 1
+            todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
         mended, results = [np.empty(0, np.int64)], [np.empty(0)]
         for _ in range(_ATTEMPTS):
             if todo.size == 0:
@@ -177,7 +182,7 @@ class _Transforms:
             exact = output.near_sums(todo, rung, tol / 8, log=problem.log)
             mended.append(todo)
             results.append(exact)
-            seen = float(np.abs(values[todo] - (np.exp(exact) if problem.log else exact)).max())
+            seen = _largest(values[todo] - (np.exp(exact) if problem.log else exact))
             if seen <= SAFETY / 2 * error:
                 break
             before, error = error, seen  # the sample was too kind: look further up
@@ -187,3 +192,8 @@ class _Transforms:
             with np.errstate(divide="ignore", invalid="ignore"):  # mended below
                 np.log(values, out=values)
         values[np.concatenate(mended)] = np.concatenate(results)
+
+
+def _largest(errors: NDArray[np.float64]) -> float:
+    """Return the largest error where a transform gave a number."""
+    return float(np.nanmax(np.abs(errors), initial=0.0))

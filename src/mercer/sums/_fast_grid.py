@@ -11,10 +11,34 @@ at most some exp(−reach²/2) of Σ|w|.  That takes reach·L/(πb) frequencies 
 
 from dataclasses import dataclass
 from math import ceil, inf, log, pi, prod, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import next_fast_len
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where sums are computed on a grid.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (d,)
+    holds_all : bool
+        Whether all rows of X and Y are inside.  If not, rows of X outside are left to direct
+        sums, and rows of Y outside count as far as they reach into the box.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    holds_all: bool = True
+
+    def holds(self, A: NDArray[np.floating], margin: float = 0.0) -> Any:
+        """Which rows are in the box or within a margin of it, as an index."""
+        if self.holds_all:
+            return slice(None)
+        return ((self.low - margin <= A) & (self.high + margin >= A)).all(axis=1)
 
 
 @dataclass(frozen=True)
@@ -33,11 +57,10 @@ class Grid:
     reach: float
 
     @classmethod
-    def around(
-        cls, low: NDArray[np.float64], high: NDArray[np.float64], widest: float, reach: float
-    ) -> "Grid":
-        """Return the smallest period that keeps the images of the box apart."""
-        return cls(low / 2 + high / 2, (high - low) + reach * widest, reach)
+    def around(cls, box: Box, widest: float, reach: float) -> "Grid":
+        """Return the smallest period in which no image of the data reaches into the box."""
+        margin = reach * widest * (1 if box.holds_all else 2)
+        return cls(box.low / 2 + box.high / 2, (box.high - box.low) + margin, reach)
 
     def modes(self, bandwidth: float) -> tuple[int, ...]:
         """How many frequencies such Gaussians need along each axis."""

@@ -4,6 +4,7 @@ The constants are core-seconds, from `python benchmarks/bench_fast.py calibrate`
 right within a factor of two: where two ways cost about the same, either will do.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf, log, log10
 
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from mercer._arrays import itemsize
 from mercer._memory import working_memory
-from mercer.sums._fast_grid import Grid, reach_of
+from mercer.sums._fast_grid import Box, Grid, reach_of
 from mercer.sums._fast_transform import grid_bytes, pair_up
-from mercer.sums._near import ROW_LEAF, WORTH_A_TREE, Output
+from mercer.sums._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums._plan import SumPlan
 from mercer.sums._problem import Problem
 from mercer.sums._threads import thread_count
@@ -23,11 +24,14 @@ _PAIR = {4: 2.7e-10, 8: 6.5e-10}  # one term of a direct sum, d ≤ 3
 _RUNG = 0.25  # a further rung of a ladder, in units of the first
 _POINT, _SPREAD = 1e-7, 5e-10  # a point of a transform, and each of the w^d grid points it meets
 _GRID = 6e-8  # one point of finufft's grid, transformed
-_TREE, _LEAF = 1.5e-6, 6e-4  # a column in a tree, a leaf of rows
+_TREE, _LEAF = 7e-7, 1e-3  # a column in a tree, a leaf of rows
 SAFETY = 8  # how much larger than in the sample the error of a transform may be elsewhere
 ROUNDING = 5e-15  # error of a transform, in units of the largest sum, whatever was asked for
-_PRECISIONS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
-_SAMPLE = 256
+# Of transforms.  Below three features they cost about the same, and the best has the fewest
+# sums to mend.
+_PRECISIONS = {1: (1e-14,), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)}
+_TRIMS = (0.001, 0.01, 0.05)  # of the rows at either end of an axis
+_SAMPLE, _LARGE_SAMPLE = 256, 2**14
 _WORTH_PLANNING = 0.05  # seconds
 
 
@@ -77,7 +81,7 @@ class Route:
     eps : float
         Precision of the transforms.
     reach : float
-    box : pair of arrays of shape (d,)
+    box : Box or None
     sample : Sample or None
     """
 
@@ -85,7 +89,7 @@ class Route:
     ways: tuple[str, ...] = ()
     eps: float = 0.0
     reach: float = 0.0
-    box: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    box: Box | None = None
     sample: Sample | None = None
 
 
@@ -105,12 +109,14 @@ def plan_route(problem: Problem, outputs: list[Output]) -> Route:
     signed = bool(pairs) and pairs[0].signed
     sample = Sample.of(problem, outputs, signed)
     box = _box(problem)
-    if not np.isfinite(box[1] - box[0]).all():
+    if not np.isfinite(box.high - box.low).all():
         return _direct(direct, "coordinates are too large to take their range")
+    near = _NearShares(problem, outputs, sample)
     choices = [
-        _Costs(problem, outputs, sample, box, eps, len(pairs) * (2 if signed else 1))
-        for eps in _PRECISIONS
-        if eps == _PRECISIONS[0] or eps <= problem.tol / 100
+        _Costs(problem, outputs, sample, near, box, outside, eps, len(pairs))
+        for box, outside in [(box, 0.0), *_trimmed(problem, box)]
+        for eps in _PRECISIONS[problem.X.shape[1]]
+        if eps == _PRECISIONS[1][0] or eps <= problem.tol / 100
     ]
     routes = [costs.route(direct, may_be_direct) for costs in choices]
     return min(routes, key=lambda route: route.plan.seconds)
@@ -120,7 +126,7 @@ def direct_seconds(problem: Problem, n_rungs: int) -> float:
     """Predict the time of adding up every term."""
     if n_rungs == 0:
         return 0.0
-    pairs = problem.X.shape[0] * problem.n_columns
+    pairs = float(problem.X.shape[0] * problem.n_columns)
     if problem.weights_are_columns:
         pairs *= 1 + 0.2 * (problem.n_outputs - 1)
     if problem.self_sum and problem.order is None and problem.n_outputs == n_rungs == 1:
@@ -137,9 +143,7 @@ def bundles(rungs: list[int], bandwidths: tuple[float, ...], grid: Grid) -> list
     runs: list[list[int]] = []
     for rung in rungs:
         if runs:
-            shared, own = (
-                extent + grid.reach * bandwidths[r] for r in (runs[-1][0], rung)
-            )
+            shared, own = (extent + grid.reach * bandwidths[r] for r in (runs[-1][0], rung))
             if (shared <= 2 * own).all():
                 runs[-1].append(rung)
                 continue
@@ -151,11 +155,22 @@ def _direct(seconds: float, reason: str) -> Route:
     return Route(SumPlan("direct", seconds, seconds, 0, 0.0, reason))
 
 
-def _box(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _box(problem: Problem) -> Box:
     arrays = [problem.X] if problem.self_sum else [problem.X, problem.Y]
     low = np.min([A.min(axis=0) for A in arrays], axis=0).astype(np.float64)
     high = np.max([A.max(axis=0) for A in arrays], axis=0).astype(np.float64)
-    return low, high
+    return Box(low, high)
+
+
+def _trimmed(problem: Problem, box: Box) -> Iterator[tuple[Box, float]]:
+    """Yield smaller boxes, and what share of rows of X is outside: for data with heavy tails."""
+    step = max(1, problem.X.shape[0] // _LARGE_SAMPLE)
+    rows = problem.X[::step].astype(np.float64)
+    for trim in _TRIMS:
+        low, high = np.quantile(rows, [trim, 1 - trim], axis=0)
+        if (2 * (high - low) < box.high - box.low).any():
+            smaller = Box(low, high, holds_all=False)
+            yield smaller, 1 - float(np.mean(smaller.holds(rows)))
 
 
 class _Costs:
@@ -166,19 +181,19 @@ class _Costs:
         problem: Problem,
         outputs: list[Output],
         sample: Sample,
-        box: tuple[NDArray[np.float64], NDArray[np.float64]],
+        near: "_NearShares",
+        box: Box,
+        outside: float,
         eps: float,
-        n_real: int,
+        n_transforms: int,
     ) -> None:
         self.problem, self.outputs, self.sample, self.box = problem, outputs, sample, box
-        self.eps = eps
+        self.near_shares, self.outside, self.eps = near, outside, eps
         # What is left out is to be an eighth of eps of the largest sum, not of all weights.
         totals = np.array([output.total or 1.0 for output in outputs])
         shares = sample.peaks / totals[:, None]
         self.reach = reach_of(eps / 8 * max(float(shares.min(initial=1.0)), 1e-8))
-        self.grid = Grid.around(*box, 0.0, self.reach)
-        self.threads = thread_count()
-        self.n_real = n_real
+        self.threads, self.n_transforms = thread_count(), n_transforms
         self.redone = self._redone()
         self.transform = [self._transform(rung) for rung in range(len(problem.bandwidths))]
         self.near = [
@@ -202,16 +217,18 @@ class _Costs:
             return _direct(direct, "nothing within the tolerance would be quicker")
         transformed = [r for r in rungs if ways[r] == "transform"]
         modes = [self._grid_of(r).n_modes(self.problem.bandwidths[r]) for r in transformed]
-        redone = [1.0 if ways[r] == "near" else float(self.redone[:, r].mean()) for r in by_cost[:k]]
+        redone = [
+            1.0 if ways[r] == "near" else float(self.redone[:, r].mean()) for r in by_cost[:k]
+        ]
         reason = "by transform" if transformed else "by neighbours, as the bandwidth is small"
         if k < len(rungs):
             reason += f", {len(rungs) - k} of {len(rungs)} bandwidths directly"
         n_modes = int(max(modes, default=0))
-        plan = SumPlan("fast", totals[k], direct, n_modes, float(np.mean(redone)), reason)
+        plan = SumPlan("fast", float(totals[k]), direct, n_modes, float(np.mean(redone)), reason)
         return Route(plan, tuple(ways), self.eps, self.reach, self.box, self.sample)
 
     def _grid_of(self, rung: int) -> Grid:
-        return Grid.around(*self.box, self.problem.bandwidths[rung], self.reach)
+        return Grid.around(self.box, self.problem.bandwidths[rung], self.reach)
 
     def _redone(self) -> NDArray[np.float64]:
         """Share of rows under the floor: (outputs, bandwidths)."""
@@ -219,7 +236,11 @@ class _Costs:
         sizes, peaks = self.sample.sizes, self.sample.peaks
         floors = SAFETY * max(self.eps, ROUNDING) / self.problem.tol * peaks
         under = (sizes < floors[:, :, None]) | (peaks[:, :, None] == 0)
-        shares: NDArray[np.float64] = np.maximum(under.mean(axis=2), 0.5 / sizes.shape[2])
+        # Where no row of the sample is under it: as many fewer as it is farther down.
+        smallest = np.maximum(sizes.min(axis=2), np.finfo(float).tiny)
+        unseen = 0.5 / sizes.shape[2] * np.minimum(1, floors / smallest)
+        shares: NDArray[np.float64] = np.maximum(under.mean(axis=2), unseen)
+        shares = np.minimum(1, shares + self.outside)
         shares[[output.n_columns == 0 for output in self.outputs]] = 0
         return shares
 
@@ -230,13 +251,14 @@ class _Costs:
             return inf
         support = ceil(-log10(self.eps)) + 1
         point = _POINT + _SPREAD * support**d
-        n_transforms = -(-self.n_real // 2)
-        points = n_transforms * self.problem.X.shape[0]
+        points = self.n_transforms * self.problem.X.shape[0]
         sources = self.problem.n_columns
         if self.problem.weights_are_columns:
-            sources *= n_transforms
-        grid = _GRID * 2**d * n_modes * 2 * n_transforms
-        cost = ((points + sources / len(self.problem.bandwidths)) * point + grid) / self.threads
+            sources *= self.n_transforms
+        grid = _GRID * 2**d * n_modes * 2 * self.n_transforms
+        cost: float = (
+            (points + sources / len(self.problem.bandwidths)) * point + grid
+        ) / self.threads
         return cost + self._added_up(self.redone[:, rung], rung)
 
     def _added_up(self, shares: NDArray[np.float64], rung: int) -> float:
@@ -245,23 +267,36 @@ class _Costs:
         for o, (output, share) in enumerate(zip(self.outputs, shares, strict=True)):
             rows = share * self.problem.X.shape[0]
             everything = rows * output.n_columns * pair
-            if rows * output.n_columns < WORTH_A_TREE:
+            if not worth_a_tree(rows, output.n_columns):
                 seconds += everything
                 continue
-            near = 3 * self._near_share(o, rung, share) * output.n_columns
+            near = 3 * self.near_shares(o, rung, share) * output.n_columns
             by_tree = _TREE * output.n_columns + rows * (near * pair + _LEAF / ROW_LEAF)
             seconds += min(everything + _TREE * output.n_columns, by_tree)
         return seconds
 
-    def _near_share(self, o: int, rung: int, share: float) -> float:
-        """Estimate what share of columns counts at the rows that have the smallest sums."""
+
+class _NearShares:
+    """Estimates of what share of columns counts at the rows that have the smallest sums."""
+
+    def __init__(self, problem: Problem, outputs: list[Output], sample: Sample) -> None:
+        self.problem, self.outputs, self.sample = problem, outputs, sample
+        self.known: dict[tuple[int, int, int], float] = {}
+
+    def __call__(self, o: int, rung: int, share: float) -> float:
+        """Look at some of such a share of the rows."""
+        count = max(1, int(share * self.sample.rows.size))
+        key = o, rung, count
+        if key not in self.known:
+            smallest = np.argsort(self.sample.sizes[o, rung])[:count]
+            self.known[key] = self._estimate(
+                o, rung, self.sample.rows[smallest[:: -(-count // 16)]]
+            )
+        return self.known[key]
+
+    def _estimate(self, o: int, rung: int, rows: NDArray[np.int64]) -> float:
         assert self.problem.tol is not None  # noqa: S101
         output, bandwidth = self.outputs[o], self.problem.bandwidths[rung]
-        smallest = np.argsort(self.sample.sizes[o, rung])
-        count = max(1, int(share * smallest.size))
-        rows = self.sample.rows[smallest[:: max(1, smallest.size // 16)][:16]]
-        if share < 1:
-            rows = self.sample.rows[smallest[:count][:: -(-count // 16)]]
         step = max(1, output.n_columns // 4096)
         Y = self.problem.Y[output.rows_of_Y[::step]].astype(np.float64) / bandwidth
         X = self.problem.X[rows].astype(np.float64) / bandwidth

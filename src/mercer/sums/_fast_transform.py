@@ -1,4 +1,4 @@
-"""Gaussian sums by finufft: weights to frequencies (type 1), times the spectrum, to points (type 2).
+"""Gaussian sums by finufft: weights to frequencies (type 1), the spectrum, to points (type 2).
 
 A transform is complex and a sum is real, so that each transform carries two sums: two groups
 or columns, or a signed sum and that of its absolute terms, which its error is relative to.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import row_slabs, working_memory
-from mercer.sums._fast_grid import Grid
+from mercer.sums._fast_grid import Box, Grid
 from mercer.sums._problem import Problem
 from mercer.sums._threads import thread_count
 
@@ -50,35 +50,45 @@ def pair_up(problem: Problem) -> list[Pair]:
 
 def grid_bytes(n_modes: float, n_features: int) -> float:
     """Memory of two sets of frequencies and of finufft's own grid."""
-    return 16 * n_modes * (2 + _OVERSAMPLING**n_features)
+    return float(16 * n_modes * (2 + _OVERSAMPLING**n_features))
 
 
 def forward(
-    problem: Problem, pair: Pair, grid: Grid, bandwidth: float, scales: Any, eps: float
+    problem: Problem,
+    pair: Pair,
+    box: Box,
+    grid: Grid,
+    bandwidths: tuple[float, ...],
+    scales: Any,
+    eps: float,
 ) -> NDArray[np.complex128]:
-    """Return the frequencies that Gaussians of this width need of a pair of sums.
+    """Return the frequencies that Gaussians of these widths need of a pair of sums.
 
-    Weights are multiplied by `scales`, one for each output.
+    The widest comes first.  Weights are multiplied by `scales`, one for each output.
     """
     from finufft import Plan
 
-    modes = grid.modes(bandwidth)
+    modes = grid.modes(bandwidths[-1])
     plan = Plan(1, modes, eps=eps, isign=-1, nthreads=thread_count())
     total = np.zeros(modes, np.complex128)
     for rows, weights in _sources(problem, pair, scales, _rows_at_once(problem, total.size)):
-        plan.setpts(*grid.phases(problem.Y[rows]))
-        total += plan.execute(weights)
+        Y = problem.Y[rows]
+        near = box.holds(Y, grid.reach * bandwidths[0])
+        if weights[near].size:
+            plan.setpts(*grid.phases(Y[near]))
+            total += plan.execute(weights[near])
     return total
 
 
 def backward(
     problem: Problem,
     frequencies: NDArray[np.complex128],
+    box: Box,
     grid: Grid,
     bandwidth: float,
     eps: float,
 ) -> Iterator[tuple[slice, NDArray[np.complex128]]]:
-    """Yield the sums of a pair at some rows of X after others."""
+    """Yield the sums of a pair at some rows of X after others; NaN outside the box."""
     from finufft import Plan
 
     modes = grid.modes(bandwidth)
@@ -91,8 +101,13 @@ def backward(
     plan = Plan(2, modes, eps=eps, isign=1, nthreads=thread_count())
     step = _rows_at_once(problem, frequencies.size)
     for start, stop in row_slabs(problem.X.shape[0], 1, step):
-        plan.setpts(*grid.phases(problem.X[start:stop]))
-        yield slice(start, stop), plan.execute(product)
+        X = problem.X[start:stop]
+        inside = box.holds(X)
+        values = np.full(stop - start, np.nan, np.complex128)
+        if values[inside].size:
+            plan.setpts(*grid.phases(X[inside]))
+            values[inside] = plan.execute(product)
+        yield slice(start, stop), values
 
 
 def _rows_at_once(problem: Problem, n_modes: int) -> int:
@@ -107,7 +122,7 @@ def _sources(
     """Yield rows of Y and their complex weights."""
     W = problem.weights
     outputs = (pair.first,) if pair.second is None else (pair.first, pair.second)
-    if problem.weights_are_columns:
+    if W is not None and W.ndim == 2:
         for start, stop in row_slabs(problem.n_columns, 1, step):
             c = np.zeros(stop - start, np.complex128)
             c.real = W[start:stop, pair.first] * scales[pair.first]

@@ -26,8 +26,8 @@ def landmark_kernel_sum(
     groups: Any = None,
     kernel: str | Kernel = "gaussian",
     bandwidth: float,
-    n_landmarks: int = 256,
-    n_sampled: int = 4096,
+    n_landmarks: Any = 256,
+    n_sampled: Any = 4096,
     random_state: Any = None,
 ) -> tuple[Array, Array]:
     r"""Estimate `kernel_sum` from some rows of Y, and the standard error of each estimate.
@@ -93,7 +93,7 @@ def landmark_kernel_sum(
     """
     for name, value in (("n_landmarks", n_landmarks), ("n_sampled", n_sampled)):
         least = 1 if name == "n_landmarks" else 2 * _BATCHES
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
     if np.ndim(bandwidth) != 0:
         raise ValueError("landmark_kernel_sum takes one bandwidth, not several.")

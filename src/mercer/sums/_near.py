@@ -25,7 +25,15 @@ from mercer.sums._reductions import law
 from mercer.sums._threads import thread_count
 
 ROW_LEAF, COLUMN_LEAF = 256, 256
-WORTH_A_TREE = 5e8  # pairs, a fraction of a second: fewer are quicker added up than sorted
+_WORTH_A_TREE = 2000  # rows: for fewer, a tree of the columns takes longer than adding all up
+_WORTH_PRUNING = 5e8  # pairs, a fraction of a second
+
+
+def worth_a_tree(n_rows: float, n_columns: int) -> bool:
+    """Whether it pays to look for the columns that count."""
+    return (
+        n_rows > _WORTH_A_TREE and n_columns > COLUMN_LEAF and n_rows * n_columns > _WORTH_PRUNING
+    )
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Output:
 
     @property
     def n_columns(self) -> int:
-        return self.places.stop - self.places.start
+        """How many columns it has."""
+        return int(self.places.stop - self.places.start)
 
     @cached_property
     def rows_of_Y(self) -> NDArray[np.int64]:  # noqa: N802
@@ -109,9 +118,9 @@ class Output:
     ) -> NDArray[np.float64]:
         """Add up what counts at these rows within tol: (rows,)."""
         one = slice(rung, rung + 1)
-        pairs = rows.size * self.n_columns
-        if pairs < WORTH_A_TREE or self.n_columns < COLUMN_LEAF or self.total == 0:
-            return self.sums(rows, one, log=log)[0]
+        if not worth_a_tree(rows.size, self.n_columns) or self.total == 0:
+            everything: NDArray[np.float64] = self.sums(rows, one, log=log)[0]
+            return everything
         bandwidth = self.problem.bandwidths[rung]
         tree, X = self._tree, self._scaled(self.problem.X[rows])
         squares = self._reach_squared(rows, X, bandwidth * self._scale, tol)
@@ -162,7 +171,7 @@ class Output:
         return squares
 
 
-def _meetings(rows: NDArray[np.int64], Y_rows: NDArray[np.int64]) -> NDArray[np.int64]:  # noqa: N803
+def _meetings(rows: NDArray[np.int64], Y_rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where in Y_rows each of the rows stands, or −1."""
     order = np.argsort(rows)
     at = np.searchsorted(rows, Y_rows, sorter=order)
@@ -186,7 +195,8 @@ class _Leaves:
     def of(cls, points: NDArray[np.float64], leafsize: int) -> "_Leaves":
         from scipy.spatial import cKDTree
 
-        tree = cKDTree(points, leafsize=leafsize, compact_nodes=False)
+        # By midpoints, not medians: half the time, and leaves that are no long strips.
+        tree = cKDTree(points, leafsize=leafsize, compact_nodes=False, balanced_tree=False)
         runs = np.array(sorted(_runs(tree.tree)))
         points = points[tree.indices]
         return cls(
