@@ -123,7 +123,7 @@ class _Transforms:
     def run(self, rungs: list[int]) -> None:
         """Fill `out` at these rungs."""
         widths = self.problem.bandwidths
-        for bundle in bundles(rungs, widths, Grid.around(self.box, 0.0, self.route.reach)):
+        for bundle in bundles(rungs, widths, self.box, self.route.reach):
             grid = Grid.around(self.box, widths[bundle[0]], self.route.reach)
             peaks = self.sample.peaks[:, bundle[-1]]
             scales = np.where(peaks > 0, 1 / np.where(peaks > 0, peaks, 1), 1.0)

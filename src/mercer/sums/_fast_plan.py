@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import itemsize
-from mercer._memory import working_memory
 from mercer.sums._fast_grid import Box, Grid, reach_of
-from mercer.sums._fast_transform import grid_bytes, pair_up
+from mercer.sums._fast_transform import fits, pair_up
 from mercer.sums._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums._plan import SumPlan
 from mercer.sums._problem import Problem
@@ -32,7 +31,7 @@ ROUNDING = 5e-15  # error of a transform, in units of the largest sum, whatever 
 _PRECISIONS = {1: (1e-14,), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)}
 _TRIMS = (0.001, 0.01, 0.05)  # of the rows at either end of an axis
 _SAMPLE, _LARGE_SAMPLE = 256, 2**14
-_WORTH_PLANNING = 0.05  # seconds
+_WORTH_PLANNING = 0.01  # seconds
 
 
 @dataclass(frozen=True)
@@ -134,17 +133,18 @@ def direct_seconds(problem: Problem, n_rungs: int) -> float:
     return pairs * _PAIR[itemsize(problem.X)] * (1 + _RUNG * (n_rungs - 1)) / thread_count()
 
 
-def bundles(rungs: list[int], bandwidths: tuple[float, ...], grid: Grid) -> list[list[int]]:
+def bundles(
+    rungs: list[int], bandwidths: tuple[float, ...], box: Box, reach: float
+) -> list[list[int]]:
     """Cut rungs, widest first, into runs that share their forward transforms.
 
-    Sharing the period of the widest may at most double the modes along an axis.
+    Sharing the period of the widest may at most double the modes along an axis, and they must fit.
     """
-    extent = grid.period
     runs: list[list[int]] = []
     for rung in rungs:
         if runs:
-            shared, own = (extent + grid.reach * bandwidths[r] for r in (runs[-1][0], rung))
-            if (shared <= 2 * own).all():
+            shared, own = (Grid.around(box, bandwidths[r], reach) for r in (runs[-1][0], rung))
+            if (shared.period <= 2 * own.period).all() and fits(shared, bandwidths[rung]):
                 runs[-1].append(rung)
                 continue
         runs.append([rung])
@@ -246,9 +246,9 @@ class _Costs:
 
     def _transform(self, rung: int) -> float:
         d, bandwidth = self.problem.X.shape[1], self.problem.bandwidths[rung]
-        n_modes = self._grid_of(rung).n_modes(bandwidth)
-        if grid_bytes(2**d * n_modes, d) > working_memory():  # modes as bundles may double them
+        if not fits(self._grid_of(rung), bandwidth):
             return inf
+        n_modes = self._grid_of(rung).n_modes(bandwidth)
         support = ceil(-log10(self.eps)) + 1
         point = _POINT + _SPREAD * support**d
         points = self.n_transforms * self.problem.X.shape[0]

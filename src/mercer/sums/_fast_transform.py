@@ -7,6 +7,7 @@ or columns, or a signed sum and that of its absolute terms, which its error is r
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mercer.sums._problem import Problem
 from mercer.sums._threads import thread_count
 
 _OVERSAMPLING = 2  # of finufft's own grid, along each axis
+_WORTH_A_THREAD = 2**15  # points and frequencies
 _LEAST_ROWS = 2**16  # at once: fewer would be all Fourier transforms of the grid
 
 
@@ -48,9 +50,14 @@ def pair_up(problem: Problem) -> list[Pair]:
     return [Pair(a, b, False) for a, b in zip(filled[::2], seconds, strict=True)]
 
 
-def grid_bytes(n_modes: float, n_features: int) -> float:
-    """Memory of two sets of frequencies and of finufft's own grid."""
-    return float(16 * n_modes * (2 + _OVERSAMPLING**n_features))
+def fits(grid: Grid, bandwidth: float) -> bool:
+    """Whether the frequencies that such Gaussians need fit the memory budget."""
+    return _grid_bytes(grid.n_modes(bandwidth), grid.period.size) <= working_memory()
+
+
+def _grid_bytes(n_modes: float, n_features: int) -> float:
+    """Memory of three sets of frequencies and of finufft's own grid."""
+    return float(16 * n_modes * (3 + _OVERSAMPLING**n_features))
 
 
 def forward(
@@ -69,7 +76,8 @@ def forward(
     from finufft import Plan
 
     modes = grid.modes(bandwidths[-1])
-    plan = Plan(1, modes, eps=eps, isign=-1, nthreads=thread_count())
+    n_points = problem.n_columns
+    plan = Plan(1, modes, eps=eps, isign=-1, nthreads=_threads(n_points + prod(modes)))
     total = np.zeros(modes, np.complex128)
     for rows, weights in _sources(problem, pair, scales, _rows_at_once(problem, total.size)):
         Y = problem.Y[rows]
@@ -98,7 +106,8 @@ def backward(
     )
     spectrum = reduce(np.multiply.outer, grid.spectrum(bandwidth))
     product = frequencies[middle] * spectrum
-    plan = Plan(2, modes, eps=eps, isign=1, nthreads=thread_count())
+    n_points = problem.X.shape[0]
+    plan = Plan(2, modes, eps=eps, isign=1, nthreads=_threads(n_points + prod(modes)))
     step = _rows_at_once(problem, frequencies.size)
     for start, stop in row_slabs(problem.X.shape[0], 1, step):
         X = problem.X[start:stop]
@@ -110,9 +119,14 @@ def backward(
         yield slice(start, stop), values
 
 
+def _threads(size: int) -> int:
+    """Return how many threads so many points and frequencies are worth."""
+    return max(1, min(thread_count(), size // _WORTH_A_THREAD))
+
+
 def _rows_at_once(problem: Problem, n_modes: int) -> int:
     d = problem.X.shape[1]
-    free = working_memory() - grid_bytes(n_modes, d)
+    free = working_memory() - _grid_bytes(n_modes, d)
     return max(_LEAST_ROWS, int(free // (8 * d + 48)))  # phases, values, finufft's order
 
 

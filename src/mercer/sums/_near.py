@@ -70,7 +70,7 @@ class Output:
         W = W[self.places]
         return np.ascontiguousarray(W[:, self.output]) if W.ndim == 2 else W
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Σ|w|."""
         if self.weights is None:
