@@ -254,6 +254,74 @@ def test_heavy_tails_are_cut_off():
     assert worst(X, bandwidth=0.1, tol=1e-6) <= 1
 
 
+W = RNG.exponential(size=(N, 3))
+TRANSFORMED = {
+    "plain": {},
+    "self": {"Y": None},
+    "without self": {"Y": None, "exclude_self": True},
+    "groups": {"groups": np.arange(N) % 3, "weights": W[:, 0]},
+    "columns": {"weights": W},
+    "signed": {"weights": W - 1},
+    "ladder": {"bandwidth": [0.5, 0.7, 1.0]},
+    "float32": {"dtype": np.float32},
+    "log": {"log": True},
+    "offset": {"offset": 1e8},
+}
+
+
+@pytest.mark.parametrize("cloud", [normal, student])
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("case", list(TRANSFORMED))
+def test_little_is_left_to_direct_sums(case, d, cloud, monkeypatch):
+    """Results would be right if the transform were wrong, as its error is measured: not so here."""
+    from mercer.sums import _near
+
+    options = {"bandwidth": 0.5, "tol": 1e-3, **TRANSFORMED[case]}
+    dtype, offset = options.pop("dtype", np.float64), options.pop("offset", 0.0)
+    rng = np.random.default_rng(d)
+    X, Y = ((cloud(rng, N, d) + offset).astype(dtype) for _ in range(2))
+    Y = options.pop("Y", Y)
+    function = log_kernel_sum if options.pop("log", False) else kernel_sum
+    mended = []
+    near_sums = _near.Output.near_sums
+
+    def count(self, rows, *arguments, **keywords):
+        mended.append(rows.size)
+        return near_sums(self, rows, *arguments, **keywords)
+
+    with dear_pairs():
+        plan = explain_kernel_sum(X, Y, method="fast", **options)
+        monkeypatch.setattr(_near.Output, "near_sums", count)
+        function(X, Y, method="fast", **options)
+    assert plan.n_modes > 0
+    # The smallest 64 always; of Student's rows those outside the box.
+    assert max(mended) <= 64 + (0 if cloud is normal else 0.5 * N)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_transforms_have_full_precision(d, monkeypatch):
+    """What is left out of the series is less than what finufft rounds."""
+    from mercer.sums import _fast
+
+    errors = []
+    largest = _fast._largest
+    monkeypatch.setattr(_fast, "_largest", lambda e: errors.append(largest(e)) or errors[-1])
+    X, Y = normal(RNG, N, d), normal(RNG, N, d)
+    with dear_pairs():
+        out = kernel_sum(X, Y, bandwidth=0.5, tol=1e-11, method="fast")
+    assert 0 < errors[0] < 3e-14 * out.max()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-11])
+def test_sums_of_every_size(d, tol):
+    """Rows on a line into the far tail: some a little above the floor, some a little below."""
+    X, Y = np.zeros((3000, d)), normal(RNG, N, d)
+    X[:, 0] = np.linspace(0, 9, 3000)
+    for log in (False, True):
+        assert worst(X, Y, bandwidth=0.4, tol=tol, log=log) <= 1
+
+
 def test_a_sample_that_was_too_kind_is_found_out(monkeypatch):
     """An error that the sample did not see shows in the rows that are added up directly."""
     from mercer.sums import _fast

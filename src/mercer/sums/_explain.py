@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from mercer.kernels import Kernel
 from mercer.sums._api import check, passes
 from mercer.sums._plan import SumPlan
@@ -53,7 +55,10 @@ def explain_kernel_sum(
         return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")
     from mercer.sums._fast import explain
 
-    plans = [explain(problem) for _, stated in passes(*checked, options) for _, problem in stated]
+    with np.errstate(over="ignore", under="ignore"):  # as in kernel_sum
+        plans = [
+            explain(problem) for _, stated in passes(*checked, options) for _, problem in stated
+        ]
     first = next((plan for plan in plans if plan.method == "fast"), plans[0])
     return SumPlan(
         first.method,

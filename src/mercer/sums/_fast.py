@@ -37,7 +37,6 @@ from mercer.sums._problem import Problem
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
-_ATTEMPTS = 4
 _SMALLEST = 64  # sums that are always added up directly
 
 
@@ -176,18 +175,16 @@ class _Transforms:
             last = min(_SMALLEST, sizes.size) - 1
             todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
         mended, results = [np.empty(0, np.int64)], [np.empty(0)]
-        for _ in range(_ATTEMPTS):
-            if todo.size == 0:
-                break
+        while todo.size:
             exact = output.near_sums(todo, rung, tol / 8, log=problem.log)
             mended.append(todo)
             results.append(exact)
             seen = _largest(values[todo] - (np.exp(exact) if problem.log else exact))
             if seen <= SAFETY / 2 * error:
                 break
-            before, error = error, seen  # the sample was too kind: look further up
-            sizes_left = sizes >= SAFETY * before / tol
-            todo = np.flatnonzero(sizes_left & ~(sizes >= SAFETY * error / tol))
+            above = sizes >= SAFETY * error / tol
+            error = seen  # the sample was too kind: look further up
+            todo = np.flatnonzero(above & ~(sizes >= SAFETY * error / tol))
         if problem.log:
             with np.errstate(divide="ignore", invalid="ignore"):  # mended below
                 np.log(values, out=values)

@@ -112,7 +112,7 @@ def backward(
     for start, stop in row_slabs(problem.X.shape[0], 1, step):
         X = problem.X[start:stop]
         inside = box.holds(X)
-        values = np.full(stop - start, np.nan, np.complex128)
+        values = np.full(stop - start, complex(np.nan, np.nan))
         if values[inside].size:
             plan.setpts(*grid.phases(X[inside]))
             values[inside] = plan.execute(product)
