@@ -67,6 +67,10 @@ class ISEClassifier(ClassVectorClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -134,6 +138,7 @@ class ISEClassifier(ClassVectorClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -144,12 +149,14 @@ class ISEClassifier(ClassVectorClassifier):
         C: float = 1.0,
         scoring: str = "accuracy",
         loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
         self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ISEClassifier":
@@ -200,10 +207,10 @@ class ISEClassifier(ClassVectorClassifier):
             links = xp.exp(chosen.whole(0).log_links[0, :])
             self._cross = links / self.class_count_ + self.squared_norms_
         else:
-            vectors = ClassVectors(sample, (width,), shares[None, :])
+            vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
             self.squared_norms_ = vectors.squared_norms[0, :]
             everywhere = kernel_sum(
-                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
+                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width, tol=self.tol
             )
             self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
         self.X_fit_, self._shares = sample.X, shares
@@ -251,6 +258,7 @@ class ISEClassifier(ClassVectorClassifier):
             weights=xp.astype(self._shares, self.X_fit_.dtype),
             groups=to_numpy(self._codes),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64)
 
@@ -262,6 +270,7 @@ class ISEClassifier(ClassVectorClassifier):
             self.X_fit_,
             weights=xp.astype(self.dual_coef_.T, self.X_fit_.dtype),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64) + self.intercept_
 
@@ -276,7 +285,9 @@ class ISEClassifier(ClassVectorClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_kernel_sum(X, nodes, weights=like(weights[rows], nodes), bandwidth=width)
+                sums = log_kernel_sum(
+                    X, nodes, weights=like(weights[rows], nodes), bandwidth=width, tol=self.tol
+                )
                 logs.append(xp.astype(sums, xp.float64) - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)

@@ -67,6 +67,10 @@ class ParzenClassifier(ClassVectorClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class ParzenClassifier(ClassVectorClassifier):
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -132,6 +137,7 @@ class ParzenClassifier(ClassVectorClassifier):
         priors: Any = None,
         scoring: str = "accuracy",
         loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.per_class = per_class
@@ -139,6 +145,7 @@ class ParzenClassifier(ClassVectorClassifier):
         self.priors = priors
         self.scoring = scoring
         self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ParzenClassifier":
@@ -225,7 +232,7 @@ class ParzenClassifier(ClassVectorClassifier):
         if isinstance(self.bandwidth_, float):
             return log_class_sums(
                 X, self.X_fit_, self._weights, groups=codes,
-                kernel=self.kernel, bandwidth=self.bandwidth_,
+                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
             )  # fmt: skip
         kernel = get_kernel(self.kernel)
         columns = []
@@ -233,7 +240,7 @@ class ParzenClassifier(ClassVectorClassifier):
             rows = np.flatnonzero(codes == c)
             sums = log_class_sums(
                 X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, kernel=kernel, bandwidth=h,
+                groups=codes[rows] * 0, kernel=kernel, bandwidth=h, tol=self.tol,
             )  # fmt: skip
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)
