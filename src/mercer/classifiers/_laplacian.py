@@ -138,7 +138,7 @@ class LaplacianClassifier(ClassVectorClassifier):
     Above 32 768 rows, bandwidths are judged on a random part of the rows first, 8192 or up to twice
     as many, each row still without itself and with all others; those that are behind the best
     by more than chance explains (6.5 standard errors of the difference) drop out, the others
-    go on to more rows.  The choice is that of all rows, but for a probability of some 1e-8.
+    go on to more rows, up to `loo_rows`.
 
     Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
     its weight in the size of its class: a class that has lost a row could be told by that.

@@ -75,7 +75,7 @@ def kernel_sum(
         Σ|w|·k where weights are negative); None allows none.
     precision : {"high", "fast"}, default="high"
         "fast" trades digits for speed: distances by matrix products even where these cancel, and
-        TF32 arithmetic on GPUs that have it.
+        float16 or TF32 arithmetic on GPUs.
 
     Returns
     -------
