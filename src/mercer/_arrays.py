@@ -38,5 +38,7 @@ def like(values: Any, A: Array, dtype: Any = None) -> Array:
 
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
     """Return these rows of A (or entries of a vector)."""
+    if is_dask_array(A):  # in blocks of the size that A has
+        return A[rows].rechunk({0: max(A.chunks[0])})
     xp = array_namespace(A)
     return xp.take(A, xp.asarray(rows, device=device(A)), axis=0)

@@ -18,19 +18,23 @@ __all__ = [
     "as_blocks",
     "as_given",
     "by_blocks",
+    "call_by_blocks",
     "check_dask_rows",
     "check_dask_vector",
     "class_codes",
+    "class_sizes",
     "class_totals",
     "counted",
     "find_classes",
     "from_memory",
     "gather_rows",
+    "held",
     "is_dask_array",
     "keep_counted",
     "log_total",
     "ones",
     "refuse_dask",
+    "row_numbers",
     "take_by_code",
 ]
 
@@ -38,7 +42,10 @@ _ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
 
 
 def check_dask_rows(A: Any, name: str) -> Any:
-    """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns."""
+    """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns.
+
+    Blocks without rows are gone.
+    """
     if A.ndim == 1:
         raise ValueError(
             f"{name} must be a matrix with one row for each point, got a vector of length "
@@ -51,7 +58,9 @@ def check_dask_rows(A: Any, name: str) -> Any:
         raise ValueError(f"{name} has no rows.")
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns.")
-    return _checked(_in_memory_kind(A, name).rechunk({1: -1}), name, _float_type(A, name), _finite)
+    filled = tuple(size for size in A.chunks[0] if size)
+    A = _in_memory_kind(A, name).rechunk({0: filled, 1: -1})
+    return _checked(A, name, _float_type(A, name), _finite)
 
 
 def check_dask_vector(
@@ -113,6 +122,21 @@ def ones(X: Any) -> Any:
     return da.ones(X.shape[0], chunks=(X.chunks[0],))
 
 
+def row_numbers(X: Any) -> Any:
+    """Return 0, 1, … for the rows of X."""
+    import dask.array as da
+
+    return da.arange(X.shape[0], chunks=(X.chunks[0],), dtype=np.int64)
+
+
+def held(A: Any) -> Any:
+    """Return a Dask array whose blocks are computed and stay where they are; others as they are.
+
+    What is used again and takes a pass over all pairs to compute is held.
+    """
+    return A.persist() if is_dask_array(A) else A
+
+
 def log_total(logs: Any, codes: Any = None, n_classes: int = 1) -> NDArray[np.float64]:
     """Return log Σ exp of (n,) or (n, c) numbers over all rows, or over those of each class.
 
@@ -141,12 +165,14 @@ def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
     sizes = tuple(compute(blocks.merged(_join, name="count"))[0])
     if sum(sizes) == weights.shape[0]:
         return weights, *others
+    if not sum(sizes):
+        return tuple(A[:0] for A in (weights, *others))
     mask = weights > 0
     kept = []
     for A in (weights, *others):
         part = A[mask]
         part._chunks = (sizes, *part.chunks[1:])
-        kept.append(part)
+        kept.append(part.rechunk({0: tuple(size for size in sizes if size)}))
     return tuple(kept)
 
 
@@ -188,6 +214,11 @@ def class_totals(codes: Any, values: Any, n_classes: int) -> NDArray[np.float64]
     return np.asarray(compute(parts.merged(np.add, name="by-class"))[0])
 
 
+def class_sizes(codes: Any, n_classes: int) -> NDArray[np.int64]:
+    """Return how many rows each class has."""
+    return class_totals(codes, ones(codes), n_classes).astype(np.int64)
+
+
 def take_by_code(values: NDArray[Any], codes: Any) -> Any:
     """Return values[…, code of the row] for each row: (…, n)."""
     values = np.asarray(values)
@@ -213,6 +244,18 @@ def by_blocks(
         drop_axis=1 if narrow else None,
         meta=np.empty((0,) if narrow else (0, 0), dtype=dtype),
     )
+
+
+def call_by_blocks(
+    model: Any, method: str, X: Any, *, n_columns: int | None = None, dtype: Any = np.float64
+) -> Any:
+    """Return what a fitted model's method says of a Dask array, each block alone and lazily."""
+    from sklearn.utils.validation import check_is_fitted, validate_data
+
+    check_is_fitted(model)
+    validate_data(model, X, reset=False, skip_check_array=True)
+    X = check_dask_rows(X, "X")
+    return by_blocks(getattr(model, method), X, n_columns=n_columns, dtype=dtype)
 
 
 def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
@@ -319,6 +362,6 @@ def _join(a: list[int], b: list[int]) -> list[int]:
 def _class_totals(
     n_classes: int, _: int, values: NDArray[Any], codes: NDArray[Any]
 ) -> NDArray[np.float64]:
-    flat = values.reshape(-1, values.shape[-1])
+    flat = values.reshape(-1, len(codes))
     sums = [np.bincount(codes, row, n_classes) for row in flat]
     return np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_classes)

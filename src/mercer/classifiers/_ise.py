@@ -8,6 +8,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
@@ -15,6 +16,7 @@ from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kerne
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
 from mercer.classifiers._margin import margin_weights
+from mercer.classifiers._point_sums import class_sums_in_blocks
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import search, tally
@@ -160,7 +162,14 @@ class ISEClassifier(ClassVectorClassifier):
         self
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
-        sample = Sample.sorted(X, codes, weights)
+        if self.weighting != "uniform":
+            refuse_dask(
+                X,
+                f"ISEClassifier(weighting={self.weighting!r})",
+                "its solver looks at all rows at once",
+                "use weighting='uniform', or a sample of the rows in memory, X[rows].compute()",
+            )
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
         self.bandwidth_ = self._resolve(sample)
         if self.weighting == "uniform":
             self._fit_means(sample)
@@ -173,6 +182,11 @@ class ISEClassifier(ClassVectorClassifier):
             return resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
 
         def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
+            if is_dask_array(sample.X):
+                from mercer.classifiers._dask_left_out import tally_vectors
+
+                rules = {"ise": _left_out_ways}
+                return tally_vectors(sample, bandwidths, None, rules, links="counts")
             parts = left_out_vectors(sample, bandwidths, None, links="counts")
             return tally(sample, bandwidths, parts, {"ise": _left_out_ways})
 
@@ -186,7 +200,10 @@ class ISEClassifier(ClassVectorClassifier):
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
-        shares = sample.weights / take_rows(self.class_count_, sample.codes)
+        if is_dask_array(sample.X):
+            shares = sample.weights / take_by_code(self.class_count_, sample.codes)
+        else:
+            shares = sample.weights / take_rows(self.class_count_, sample.codes)
         vectors = ClassVectors(sample, (width,), shares[None, :])
         self.squared_norms_ = vectors.squared_norms[0, :]
         everywhere = kernel_sum(
@@ -231,6 +248,16 @@ class ISEClassifier(ClassVectorClassifier):
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""
+        if is_dask_array(X):
+            return class_sums_in_blocks(
+                X,
+                self.X_fit_,
+                self._shares,
+                len(self.classes_),
+                log=False,
+                groups=self._codes,
+                bandwidth=mercer_width(self.bandwidth_),
+            )
         xp = array_namespace(X)
         sums = kernel_sum(
             X,

@@ -7,22 +7,35 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import (
+    class_sizes,
+    held,
+    is_dask_array,
+    log_total,
+    row_numbers,
+    take_by_code,
+)
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._dask_sample import choose_dask_nodes
 from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
-from mercer.classifiers._leave_one_out_exact import with_exact_norms
+from mercer.classifiers._leave_one_out_exact import (
+    MOST_ROWS,
+    require_few_rows,
+    with_exact_norms,
+)
 from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._nodes import choose_nodes
-from mercer.classifiers._point_sums import log_class_sums
+from mercer.classifiers._nodes import choose_nodes, node_shares
+from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
 from mercer.classifiers._rules import append_scores, cosine_scores
-from mercer.classifiers._sample import Sample
+from mercer.classifiers._sample import Sample, class_counts
 from mercer.classifiers._selection import choose, search, tally
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
@@ -219,14 +232,14 @@ class LaplacianClassifier(ClassVectorClassifier):
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
-        counts = np.bincount(codes, to_numpy(weights)).astype(np.float64)
+        counts = class_counts(codes, weights, len(self.classes_))
         self.class_prior_ = like(counts / counts.sum(), weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
         self._choose(X, codes, weights, density)
 
         xp = array_namespace(weights)
         F = density.at_rows(X, weights, (self.bandwidth_,))
-        F = xp.ones_like(weights) if F is None else F[0, :]
+        F = xp.ones_like(weights) if F is None else held(F[0, :])
         beta = weights * F**-0.5
         self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
         self._expand(X, codes, beta, random_state)
@@ -243,13 +256,17 @@ class LaplacianClassifier(ClassVectorClassifier):
             self.rule_ = self.rule
             return
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
-        sample = Sample.sorted(X, codes, weights)
-        if density.subset is not None:
+        if self.loo == "exact" and is_dask_array(X) and X.shape[0] <= MOST_ROWS:
+            X, codes, weights = X.compute(), codes.compute().astype(np.int64), weights.compute()
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
+        if density.subset is not None and not is_dask_array(X):
             place = np.argsort(np.argsort(codes, kind="stable"))
             density = Density(density.kind, np.sort(place[density.subset]))
 
         def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
             scores = {rule: partial(self._left_out_ways, rule) for rule in rules}
+            if is_dask_array(X):
+                return self._tally_blocks(sample, bandwidths, density, scores)
             parts = self._left_out(sample, bandwidths, density, "append" in rules)
             return tally(sample, bandwidths, parts, scores)
 
@@ -278,6 +295,24 @@ class LaplacianClassifier(ClassVectorClassifier):
             return with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
         return parts
 
+    def _tally_blocks(
+        self, sample: Any, bandwidths: tuple[float, ...], density: Density, scores: dict[str, Any]
+    ) -> dict[str, NDArray[Any]]:
+        """Return what leave-one-out finds of rows in a Dask array."""
+        from mercer.classifiers._dask_left_out import tally_vectors
+
+        if self.loo == "exact":
+            require_few_rows(sample.X.shape[0])
+        return tally_vectors(
+            sample,
+            bandwidths,
+            density.at_rows(sample.X, sample.weights, bandwidths),
+            scores,
+            squared=density.squared,
+            leaving=density.leaving(sample.weights, sample.unit),
+            links="norms" if "append" in scores else None,
+        )
+
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the rows' scores without them; for the append rule also by whole classes."""
         parts = [part] if rule == "cosine" else [part, part.with_whole_classes()]
@@ -303,15 +338,21 @@ class LaplacianClassifier(ClassVectorClassifier):
         """Set the nodes and weights of the expansion, and what the rules need of it."""
         xp = array_namespace(beta)
         width = mercer_width(self.bandwidth_)
-        rows = np.arange(codes.size)
-        if self.n_nodes is not None and self.n_nodes < codes.size:
+        rows = row_numbers(X) if is_dask_array(X) else np.arange(codes.size)
+        if self.n_nodes is not None and self.n_nodes < codes.size and is_dask_array(X):
+            shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
+            rows, X, codes, beta = choose_dask_nodes(
+                self.node_selection, X, codes, beta, shares, random_state
+            )
+            xp = array_namespace(beta)
+        elif self.n_nodes is not None and self.n_nodes < codes.size:
             rows, beta = choose_nodes(
                 self.node_selection, X, codes, beta, width, self.n_nodes, random_state
             )
             X, codes = take_rows(X, rows), codes[rows]
         self.X_fit_, self.node_weights_ = X, beta
         self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
-        sample = Sample.sorted(X, codes, beta)
+        sample = Sample.sorted(X, codes, beta, len(self.classes_))
         vectors = ClassVectors(sample, (width,), xp.expand_dims(sample.weights, axis=0))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
@@ -321,7 +362,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""
         xp = array_namespace(X)
         if self.density is None:
-            return xp.zeros(X.shape[0], dtype=xp.float64, device=device(X))
+            return xp.astype(xp.zeros_like(X[:, 0]), xp.float64)
         F = kernel_sum(
             X,
             self._density_rows,
@@ -330,13 +371,18 @@ class LaplacianClassifier(ClassVectorClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
+    def _node_groups(self) -> Array:
+        codes = self.node_classes_
+        return codes if is_dask_array(codes) else to_numpy(codes)
+
     def _log_scores(self, X: Array) -> Array:
         xp = array_namespace(X)
         log_sums = log_class_sums(
             X,
             self.X_fit_,
             self.node_weights_,
-            groups=to_numpy(self.node_classes_),
+            groups=self._node_groups(),
+            n_classes=len(self.classes_),
             bandwidth=mercer_width(self.bandwidth_),
         )
         if self.rule_ == "cosine":
@@ -355,6 +401,8 @@ def _log_links(sample: Sample, norms: Array, width: float) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j: one pass over the pairs."""
     xp = array_namespace(norms)
     beta = sample.weights
+    if is_dask_array(beta):
+        return _log_links_of_blocks(sample, norms, width)
     divided = xp.astype(beta / take_rows(norms, sample.codes), sample.X.dtype)
     sums = []
     for rows in ClassVectors(sample, (width,), beta[None, :]).slabs():
@@ -365,3 +413,20 @@ def _log_links(sample: Sample, norms: Array, width: float) -> Array:
         sums.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = xp.concat(sums)
     return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])
+
+
+def _log_links_of_blocks(sample: Sample, norms: Array, width: float) -> Array:
+    """Return the same for rows in a Dask array."""
+    beta, codes = sample.weights, sample.codes
+    logs = class_sums_in_blocks(
+        sample.X,
+        sample.X,
+        beta / take_by_code(norms, codes),
+        sample.n_classes,
+        log=True,
+        groups=codes,
+        bandwidth=width,
+    )
+    index = np.arange(sample.n_classes)
+    others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
+    return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)

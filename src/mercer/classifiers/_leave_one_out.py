@@ -12,7 +12,7 @@ twice.  Leaving row i out changes
   it is of relative size 1/N.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from mercer.classifiers._class_vectors import ClassVectors, add_own
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.kernels import mercer_width
-from mercer.sums import Removal, left_out_log_sums
+from mercer.sums import Removal
 
 Array = Any
 
@@ -81,10 +81,14 @@ class Whole:
     log_links: Array
 
 
-def left_out_windows(sample: Sample, widths: tuple[float, ...]) -> Iterator[LeftOut]:
+def left_out_windows(
+    sample: Sample,
+    widths: tuple[float, ...],
+    vectors_of: Callable[..., ClassVectors] = ClassVectors,
+) -> Iterator[LeftOut]:
     """Yield the plain class sums of kernels of these widths: all that Parzen's rule needs."""
     xp = array_namespace(sample.weights)
-    vectors = ClassVectors(sample, widths, xp.stack([sample.weights] * len(widths)))
+    vectors = vectors_of(sample, widths, xp.stack([sample.weights] * len(widths)))
     for rows in vectors.slabs():
         copies = sample.weights[rows] - sample.unit[rows]
         sums = add_own(sample, vectors.sums(rows), copies, rows)
@@ -101,6 +105,7 @@ def left_out_vectors(
     squared: bool = True,
     leaving: Array | None = None,
     links: str | None = None,
+    vectors_of: Callable[..., ClassVectors] = ClassVectors,
 ) -> Iterator[LeftOut]:
     """Yield sums, norms and links of the class vectors.
 
@@ -117,13 +122,15 @@ def left_out_vectors(
         Weight of each row's window in the other rows' densities, where it is not u.
     links : {"norms", "counts"} or None
         What links are divided by; None if they are not wanted.
+    vectors_of : callable
+        Makes the class vectors of a sample, widths and weights.
     """
     xp = array_namespace(sample.weights)
     widths = tuple(mercer_width(h) for h in bandwidths)
     omega, unit = sample.weights, sample.unit
     F = xp.stack([xp.ones_like(omega)] * len(widths)) if densities is None else densities
     a = F**-0.5
-    vectors = ClassVectors(sample, widths, omega * a)
+    vectors = vectors_of(sample, widths, omega * a)
     own_sums = vectors.own_sums
     removal = None
     if densities is not None:
@@ -134,14 +141,7 @@ def left_out_vectors(
         if removal is None:
             sums, drifts = vectors.sums(rows), None
         else:
-            sums, drifts = left_out_log_sums(
-                sample.X,
-                sample.codes,
-                bandwidths=widths,
-                weights=vectors.weights,
-                removal=removal,
-                rows=rows,
-            )
+            sums, drifts = vectors.sums_without(removal, rows)
         plain = vectors.sums(rows) if links is not None else sums
         copies, u = omega[rows] - unit[rows], unit[rows]
         for rung in range(len(widths)):

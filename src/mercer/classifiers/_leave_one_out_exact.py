@@ -34,11 +34,7 @@ def with_exact_norms(
     """Yield what `left_out_vectors` yielded, with norms and links (to norms) made exact."""
     xp = array_namespace(sample.weights)
     n = sample.X.shape[0]
-    if n > MOST_ROWS:
-        raise ValueError(
-            f"loo='exact' takes time n³ and is for at most {MOST_ROWS} rows, got {n}; "
-            "use loo='fast'."
-        )
+    require_few_rows(n)
     omega = sample.weights
     d2 = _squared_distances(xp.astype(sample.X, xp.float64))
     for part in parts:
@@ -53,6 +49,15 @@ def with_exact_norms(
         if part.log_links is not None:
             exact = replace(exact, log_links=_log_links(sample, log_k, weights, exact.log_norms))
         yield exact
+
+
+def require_few_rows(n: int) -> None:
+    """Refuse what would take too long."""
+    if n > MOST_ROWS:
+        raise ValueError(
+            f"loo='exact' takes time n³ and is for at most {MOST_ROWS} rows, got {n}; "
+            "use loo='fast'."
+        )
 
 
 def _log_norms(sample: Sample, K: Array, weights: Array) -> Array:

@@ -5,10 +5,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace, is_dask_array, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows
+from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import class_totals
 
 Array = Any
 
@@ -34,8 +35,12 @@ class Sample:
     bounds: tuple[int, ...]
 
     @classmethod
-    def sorted(cls, X: Array, codes: NDArray[np.int64], weights: Array) -> "Sample":
-        """Sort rows by class."""
+    def sorted(cls, X: Array, codes: Array, weights: Array, n_classes: int = 0) -> Any:
+        """Sort rows by class; those of a Dask array, with C classes, stay where they are."""
+        if is_dask_array(X):
+            from mercer.classifiers._dask_sample import BlockSample
+
+            return BlockSample(X, codes, weights, (), n_classes)
         order = np.argsort(codes, kind="stable")
         bounds = (0, *np.cumsum(np.bincount(codes)).tolist())
         return cls(take_rows(X, order), codes[order], take_rows(weights, order), bounds)
@@ -75,3 +80,10 @@ class Sample:
         xp = array_namespace(self.weights)
         counts = self.counts + xp.zeros_like(self.weights[rows, None])
         return xp.where(self.own(rows), counts - self.unit[rows, None], counts)
+
+
+def class_counts(codes: Array, weights: Array, n_classes: int) -> NDArray[np.float64]:
+    """Return N_c, repetitions counted, in memory: (C,)."""
+    if is_dask_array(weights):
+        return class_totals(codes, weights, n_classes)
+    return np.bincount(codes, to_numpy(weights), n_classes).astype(np.float64)

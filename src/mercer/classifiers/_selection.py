@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
@@ -43,18 +43,31 @@ def search(
 
 def _centre(sample: Sample) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
+    if is_dask_array(sample.X):
+        from mercer.classifiers._dask_left_out import block_centre
+
+        return block_centre(sample)
     silverman = silverman_bandwidth(sample.X, sample_weight=sample.weights)
     X, weights = to_numpy(sample.X), to_numpy(sample.weights)
-    X = X / (float(np.abs(X).max()) or 1.0)
+    return ladder_centre(silverman, *usual_spread(X / (float(np.abs(X).max()) or 1.0), weights))
+
+
+def usual_spread(X: NDArray[Any], weights: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+    """Return each column's variance by quartiles, as of a Gaussian, and its variance."""
     order = np.argsort(X, axis=0)
     shares = np.cumsum(weights[order], axis=0) / weights.sum()
     low, high = (
         np.take_along_axis(X, order, axis=0)[np.argmax(shares > q, axis=0), np.arange(X.shape[1])]
         for q in (0.25, 0.75)
     )
-    usual = np.mean((high - low) ** 2) / 1.349**2
-    spread = np.mean(np.average((X - np.average(X, 0, weights)) ** 2, 0, weights))
-    ratio = float(np.sqrt(usual / spread)) if spread > 0 else 0.0
+    usual = (high - low) ** 2 / 1.349**2
+    return usual, np.average((X - np.average(X, 0, weights)) ** 2, 0, weights)
+
+
+def ladder_centre(silverman: float, usual: NDArray[Any], spread: NDArray[Any]) -> float:
+    """Return Silverman's bandwidth, or what quartiles make of it where the two are far apart."""
+    whole = float(np.mean(spread))
+    ratio = float(np.sqrt(np.mean(usual) / whole)) if whole > 0 else 0.0
     return silverman * ratio if 0 < ratio < 1 / _LADDER_REACH else silverman
 
 

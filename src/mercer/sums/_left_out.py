@@ -59,6 +59,7 @@ def left_out_log_sums(
     weights: Array,
     removal: Removal | None = None,
     rows: slice | None = None,
+    Y: Array | None = None,
 ) -> tuple[Array, Array | None]:
     """Return the logarithms and the drifts, (b, rows, groups) each, in float64.
 
@@ -74,15 +75,20 @@ def left_out_log_sums(
         None leaves the densities as they are: ρ = 1, and there is no drift.
     rows : slice or None
         Rows of X for which the sums are wanted; all when None.
+    Y : array of shape (m, d) or None
+        Rows that are summed over, none of which is in X, with their groups, weights and
+        densities; X itself when None.
     """
     xp = array_namespace(X)
-    if itemsize(X) == 4 and exceeds_single(extent(X), bandwidths):
-        X = xp.astype(X, xp.float64)
+    is_self, Y = Y is None, X if Y is None else Y
+    if itemsize(X) == 4 and exceeds_single(extent(X, Y), bandwidths):
+        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     start, stop, _ = (rows or slice(None)).indices(X.shape[0])
-    arrangement = arrange(X.shape[0], None, groups, log=True)
+    arrangement = arrange(Y.shape[0], None, groups, log=True)
     problem = Problem(
-        X, X, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
-        log=True, self_sum=True, exclude_self=True, method="direct", tol=None, precision="high",
+        X, Y, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
+        log=True, self_sum=is_self, exclude_self=is_self, method="direct", tol=None,
+        precision="high",
     )  # fmt: skip
     run = _run_torch if is_torch_array(X) else _run_compiled
     return run(problem, weights, removal, start, stop)
