@@ -8,11 +8,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._dask import call_by_blocks, class_totals, is_dask_array, take_by_code
+from mercer._dask import class_totals, on_dask, take_by_code
 from mercer._sklearn import check_sample_weight
 from mercer.classifiers._dask_sample import check_dask_fit
 
 
+def _fit_blocks(
+    model: "NearestAngleClassifier", X: Any, y: Any, sample_weight: Any = None
+) -> "NearestAngleClassifier":
+    """Find the class means of rows in a Dask array: one pass."""
+    X, codes, weights = check_dask_fit(model, X, y, sample_weight)
+    counts = class_totals(codes, weights, model.classes_.size)
+    shares = weights * take_by_code(1 / counts, codes)
+    model.means_ = class_totals(codes, shares * X.astype(np.float64).T, model.classes_.size).T
+    return model
+
+
+@on_dask(
+    fit=_fit_blocks,
+    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
+    predict=lambda m: (None, m.classes_.dtype),
+)
 class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
     r"""Classify by the cosine to class means.
 
@@ -67,8 +83,6 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if is_dask_array(X):
-            return self._fit_blocks(X, y, sample_weight)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weights = check_sample_weight(
@@ -89,15 +103,7 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         self.means_ = means
         return self
 
-    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any) -> "NearestAngleClassifier":
-        """Find the class means of rows in a Dask array: one pass."""
-        X, codes, weights = check_dask_fit(self, X, y, sample_weight)
-        counts = class_totals(codes, weights, self.classes_.size)
-        shares = weights * take_by_code(1 / counts, codes)
-        self.means_ = class_totals(codes, shares * X.astype(np.float64).T, self.classes_.size).T
-        return self
-
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the cosines to the class means.
 
         Parameters
@@ -109,15 +115,12 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             For two classes the second one's cosine minus the first one's.
         """
-        if is_dask_array(X):
-            n_columns = None if len(self.classes_) == 2 else len(self.classes_)
-            return call_by_blocks(self, "decision_function", X, n_columns=n_columns)
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         cosines: NDArray[np.float64] = _unit(X.astype(np.float64)) @ _unit(self.means_).T
         return cosines[:, 1] - cosines[:, 0] if cosines.shape[1] == 2 else cosines
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row.
 
         Parameters
@@ -128,8 +131,6 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        if is_dask_array(X):
-            return call_by_blocks(self, "predict", X, dtype=self.classes_.dtype)
         cosines = self.decision_function(X)
         chosen = (cosines > 0).astype(int) if cosines.ndim == 1 else cosines.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[chosen]

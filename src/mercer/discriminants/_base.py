@@ -14,6 +14,7 @@ from sklearn.base import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._dask import on_dask
 from mercer._sklearn import check_sample_weight
 from mercer.discriminants._kernels import KernelFunction
 
@@ -28,6 +29,13 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
+@on_dask(
+    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
+    predict=lambda m: (None, m.classes_.dtype),
+    predict_proba=lambda m: (len(m.classes_), np.float64),
+    predict_log_proba=lambda m: (len(m.classes_), np.float64),
+    transform=lambda m: (m._n_features_out, np.float64),
+)
 class FisherDiscriminant(
     ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
 ):
