@@ -10,7 +10,18 @@ import mercer
 ROOT = Path(mercer.__file__).parent
 
 # Data flow down this table; a package imports only those in its row, and what is open to all.
-_OPEN = {"_arrays", "_environment", "_files", "_memory", "_processes", "_rows", "_sklearn"}
+_OPEN = {
+    "_arrays",
+    "_blocks",
+    "_cluster",
+    "_dask",
+    "_environment",
+    "_files",
+    "_memory",
+    "_processes",
+    "_rows",
+    "_sklearn",
+}
 _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}
 _ALL_ABOVE = _ENGINE | _ESTIMATORS | {"comparison", "datasets", "tables", "plots"}

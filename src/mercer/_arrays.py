@@ -30,8 +30,10 @@ def like(values: Any, A: Array, dtype: Any = None) -> Array:
     Beside a Dask array, what is in memory stays there.
     """
     if is_dask_array(A) or is_dask_array(values):
-        return values.astype(dtype or A.dtype) if is_dask_array(values) else np.asarray(
-            values, dtype=dtype or A.dtype
+        return (
+            values.astype(dtype or A.dtype)
+            if is_dask_array(values)
+            else np.asarray(values, dtype=dtype or A.dtype)
         )
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
 

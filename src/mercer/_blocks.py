@@ -209,9 +209,7 @@ def _tree(
     while len(keys) > 1:
         groups = [keys[k : k + FAN_IN] for k in range(0, len(keys), FAN_IN)]
         keys = [(name, *place, level, k) for k in range(len(groups))]
-        tasks.update(
-            {key: (_merge, merge, group) for key, group in zip(keys, groups, strict=True)}
-        )
+        tasks.update({key: (_merge, merge, group) for key, group in zip(keys, groups, strict=True)})
         level += 1
     return keys[0]
 

@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,7 +52,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError or ValueError where nobody listens: a client would keep trying, and complain."""
+    """Raise OSError or ValueError where nobody listens: a client would go on trying."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     if parts.hostname is None or parts.port is None:
         raise ValueError("it has no host and port")
@@ -66,7 +67,7 @@ def n_threads(client: Any) -> int:
 def require_on_workers(client: Any, paths: Iterable[str], option: str) -> None:
     """Refuse paths that a worker does not have."""
     for path in paths:
-        for worker, is_there in _on_workers(client, lambda path=path: os.path.exists(path)):
+        for worker, is_there in _on_workers(client, partial(os.path.exists, path)):
             if not is_there:
                 raise ValueError(
                     f"{path} ({option}) is not on the worker {worker}: put it at the same place "

@@ -296,9 +296,7 @@ def _answering(
     return answer
 
 
-def _fitting(
-    method: Callable[..., Any], name: str, fit: Callable[..., Any]
-) -> Callable[..., Any]:
+def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
         if not is_dask_array(X):

@@ -171,9 +171,7 @@ def split_terms(terms: Array, first: int) -> tuple[Array, Array, Array]:
     return xp.max(terms, axis=-1), at + first, rest
 
 
-def merge_split(
-    a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]
-) -> tuple[Array, ...]:
+def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, ...]:
     """Merge what `split_terms` returned of two ranges of rows, the first of them first."""
     xp = array_namespace(a[0])
     rest = xp.logaddexp(xp.logaddexp(a[2], b[2]), xp.minimum(a[0], b[0]))

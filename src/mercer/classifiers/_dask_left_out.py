@@ -173,15 +173,11 @@ class _Judge:
             return np.zeros((len(_COLUMNS), len(self.rules) * len(self.bandwidths)))
         codes = codes.astype(np.int64)
         piece = _Piece(np.empty((len(codes), 0)), codes, weights, (), self.counts)
-        results = tally(
-            piece, self.bandwidths, self.parts(piece, start, sums, *by_row), self.rules
-        )
+        results = tally(piece, self.bandwidths, self.parts(piece, start, sums, *by_row), self.rules)
         return np.array([results[column] for column in _COLUMNS])
 
 
-def _windows(
-    widths: tuple[float, ...], piece: _Piece, start: int, sums: Any
-) -> Iterable[LeftOut]:
+def _windows(widths: tuple[float, ...], piece: _Piece, start: int, sums: Any) -> Iterable[LeftOut]:
     return left_out_windows(piece, widths, vectors_of=partial(_PieceVectors, plain=sums[0]))
 
 
@@ -233,9 +229,7 @@ def _both(_: int, left_out: Any, plain: Any) -> Any:
     return left_out, plain[0]
 
 
-def _products(
-    sums: Blocks, sample: BlockSample, beta: Array, pieces: tuple[int, ...]
-) -> Products:
+def _products(sums: Blocks, sample: BlockSample, beta: Array, pieces: tuple[int, ...]) -> Products:
     """Return ⟨M_c, M_j⟩ of all classes, from which one row of c can be taken without loss."""
     others = [
         Blocks.of(sample.codes.rechunk({0: pieces})),

@@ -177,7 +177,7 @@ class ISEClassifier(ClassVectorClassifier):
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Sample) -> float:
+    def _resolve(self, sample: Any) -> float:
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
             return resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
 

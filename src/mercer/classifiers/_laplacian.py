@@ -247,7 +247,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
 
-    def _choose(self, X: Array, codes: NDArray[np.int64], weights: Array, density: Density) -> None:
+    def _choose(self, X: Array, codes: Array, weights: Array, density: Density) -> None:
         """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
         by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
         if not by_loo:

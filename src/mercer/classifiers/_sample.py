@@ -30,7 +30,7 @@ class Sample:
     """
 
     X: Array
-    codes: NDArray[np.int64]
+    codes: Array
     weights: Array
     bounds: tuple[int, ...]
 

@@ -41,7 +41,7 @@ def search(
     return results, best
 
 
-def _centre(sample: Sample) -> float:
+def _centre(sample: Any) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
     if is_dask_array(sample.X):
         from mercer.classifiers._dask_left_out import block_centre

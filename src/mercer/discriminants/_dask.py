@@ -61,10 +61,9 @@ def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most
             f"takes Dask arrays of up to {most} rows, got {X.shape[0]}; use "
             "SparseKernelFisherDiscriminant, which passes over the blocks once."
         )
-    X, y, sample_weight = (
-        A.compute() if is_dask_array(A) else A for A in (X, y, sample_weight)
-    )
-    return model.fit(X, y, sample_weight)
+    X, y, sample_weight = (A.compute() if is_dask_array(A) else A for A in (X, y, sample_weight))
+    fitted: Exact = model.fit(X, y, sample_weight)
+    return fitted
 
 
 def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "Sparse":
@@ -200,9 +199,7 @@ class _AddUp:
     per_row: Array
     single: bool
 
-    def __call__(
-        self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array
-    ) -> Moments:
+    def __call__(self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array) -> Moments:
         moments = Moments.empty(len(self.per_row), self.shift)
         labels = labels.astype(np.intp)
         weights = counts * self.per_row[labels]

@@ -158,16 +158,12 @@ class _Pair:
     ) -> NDArray[np.float64]:
         from mercer.sums._api import _all_bandwidths
 
-        out = np.full(
-            (len(self.bandwidths), len(X), self.n_outputs), law(options["log"]).identity
-        )
+        out = np.full((len(self.bandwidths), len(X), self.n_outputs), law(options["log"]).identity)
         if len(X) and len(Y):
             if weights is not None:
                 weights = weights.astype(X.dtype)
             with np.errstate(over="ignore", under="ignore"):
-                sums = _all_bandwidths(
-                    X, Y, weights, groups, self.kernel, self.bandwidths, options
-                )
+                sums = _all_bandwidths(X, Y, weights, groups, self.kernel, self.bandwidths, options)
             out[:, :, : sums.shape[2]] = sums
         return out
 

@@ -65,9 +65,7 @@ def own_group_sums(
     """Return Σⱼ wⱼ k(xᵢ, xⱼ) over the rows of i's own group, without itself: (b, n)."""
     rows = [Blocks.of(X), Blocks.of(groups)]
     columns = [*rows, Blocks.of(weights, axis=1)]
-    sums = merge_pairs(
-        _OwnPair(bandwidths), rows, columns, np.add, is_self=True, name="own-group"
-    )
+    sums = merge_pairs(_OwnPair(bandwidths), rows, columns, np.add, is_self=True, name="own-group")
     chunks = ((len(bandwidths),), X.chunks[0])
     return sums.to_array(np.asarray, chunks, dtype=np.float64, axis=1, name="own-group")
 
