@@ -1,7 +1,10 @@
-"""Dask arrays for tests: uneven blocks, blocks of one row and of none."""
+"""Dask arrays for tests, and what workers must be able to import."""
+
+import time
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 MEMORY_LIMIT = 500 * 2**20  # of a worker of the tests' cluster
 
@@ -28,3 +31,30 @@ def labelled(n=150, n_classes=3, n_features=2, *, seed=0, dtype=np.float64):
     codes[: n // 6] = 0
     X = (rng.normal(size=(n, n_features)) + 1.3 * codes[:, None]).astype(dtype)
     return X, np.array([f"class {c}" for c in range(n_classes)])[codes]
+
+
+def slowly(block):
+    """Return a block after a while."""
+    time.sleep(0.05)
+    return block
+
+
+def wide_rows(numbers, n_features):
+    """Make rows of 16 columns from their numbers."""
+    a = (numbers[:, None] * np.array([1.0, 7.0, 13.0, 29.0])[:n_features]) % 101 / 101
+    return np.repeat(a, 4, axis=1)
+
+
+def most_memory():
+    """Return the most bytes that this process has had."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+class Slow(GaussianNB):
+    """Takes four seconds to fit."""
+
+    def fit(self, X, y):
+        time.sleep(4)
+        return super().fit(X, y)

@@ -426,6 +426,6 @@ def _join(a: list[int], b: list[int]) -> list[int]:
 def _class_totals(
     n_classes: int, _: int, values: NDArray[Any], codes: NDArray[Any]
 ) -> NDArray[np.float64]:
-    flat = values.reshape(-1, len(codes))
+    flat = values.reshape(int(np.prod(values.shape[:-1])), len(codes))
     sums = [np.bincount(codes, row, n_classes) for row in flat]
     return np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_classes)

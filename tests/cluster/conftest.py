@@ -1,7 +1,9 @@
-"""One real cluster: two workers, each a process of its own with one thread."""
+"""One real cluster, of processes that the tests' process has nothing to do with."""
 
-import logging
-import warnings
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,25 +11,31 @@ from lazy import MEMORY_LIMIT
 
 
 @pytest.fixture(scope="session")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    logging.getLogger("distributed").setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # sockets and loops of others
-        local = distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit=MEMORY_LIMIT,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
-        yield local
-        local.close(timeout=5)
+def scheduler():
+    """The address of a scheduler with two workers."""
+    pytest.importorskip("distributed")
+    here = Path(__file__).parent
+    paths = [str(here.parent), os.environ.get("PYTHONPATH", "")]  # for tests/lazy.py
+    command = [sys.executable, str(here / "serve.py"), str(MEMORY_LIMIT)]
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+        try:
+            process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 @pytest.fixture
-def client(cluster):
+def client(scheduler):
     from distributed import Client
 
-    with Client(cluster, timeout=20) as one:
+    with Client(scheduler, timeout=20) as one:
         yield one

@@ -8,15 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from lazy import MEMORY_LIMIT, cut, labelled
+from lazy import MEMORY_LIMIT, cut, labelled, most_memory, slowly, wide_rows
 from mercer import LaplacianClassifier, SparseKernelFisherDiscriminant
 
 da = pytest.importorskip("dask.array")
-
-
-def _slowly(block):
-    time.sleep(0.05)
-    return block
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
@@ -33,9 +28,9 @@ def test_a_worker_that_is_killed_costs_time_only(client):
         time.sleep(0.3)
         os.kill(victim, signal.SIGKILL)
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    slow = cut(X, (80,) * 5).map_blocks(_slowly)
+    slow = cut(X, (80,) * 5).map_blocks(slowly)
     model = LaplacianClassifier(bandwidth=0.5).fit(slow, y)
     assert not killer.is_alive(), "the fit was over before the worker was killed"
     found = model.decision_function(cut(new)).compute()
@@ -45,28 +40,20 @@ def test_a_worker_that_is_killed_costs_time_only(client):
     assert victim not in client.run(os.getpid).values()
 
 
-def _rows(block, n_features):
-    """Make rows from their numbers, on the worker."""
-    a = (block[:, None] * np.array([1.0, 7.0, 13.0, 29.0])[:n_features]) % 101 / 101
-    return np.repeat(a, 4, axis=1)
-
-
 def test_a_table_larger_than_any_worker(client):
     n, block = 5_000_000, 250_000
     numbers = da.arange(n, chunks=block, dtype=np.float64)
     X = numbers.map_blocks(
-        _rows, n_features=4, new_axis=1, chunks=((block,) * (n // block), (16,)), dtype=np.float64
+        wide_rows,
+        n_features=4,
+        new_axis=1,
+        chunks=((block,) * (n // block), (16,)),
+        dtype=np.float64,
     )
     y = (X[:, 0] + X[:, 4] > 1).astype(np.int8)
     assert X.nbytes > 1.2 * MEMORY_LIMIT
     model = SparseKernelFisherDiscriminant(max_nodes=10, gamma=1.0, random_state=0).fit(X, y)
     part = slice(0, 2 * block)
     assert (model.predict(X[part]) == y[part]).mean().compute() > 0.9
-    used = client.run(_most_memory)
+    used = client.run(most_memory)
     assert max(used.values()) < MEMORY_LIMIT
-
-
-def _most_memory():
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -139,12 +139,12 @@ def compare_in_rounds(
                 positive=int(counts.argmin()))  # fmt: skip
     splits = Splits(labels, min(n_folds, int(counts.min())), random_state)
     metric = metric or choose_metric(labels)[0]
-    clock = Clock(budget)
     workers: Workers = Here(work)
     if scheduler is not None:
         workers = Cluster(work, scheduler)
     elif n_jobs is not None:
         workers = Processes(work, n_jobs)
+    clock = Clock(budget)
     course = Course(work.estimators, metric, clock, max_rounds, on_progress)
     interrupted = False
     try:

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -33,23 +33,21 @@ class Cluster:
     """
 
     def __init__(self, work: Work, address: str) -> None:
-        self._work = work
-        self._address = address
-        self.n = 1
         self.start_seconds = 0.0
         self._running: dict[Any, _Running] = {}
+        with ExitStack() as stack:
+            self._client = stack.enter_context(connected(address))
+            self.n = n_threads(self._client)
+            self._shared = self._client.scatter(work, broadcast=True)
+            self._open = stack.pop_all()
 
     def __enter__(self) -> Self:
-        self._connection: AbstractContextManager[Any] = connected(self._address)
-        self._client = self._connection.__enter__()
-        self.n = n_threads(self._client)
-        self._shared = self._client.scatter(self._work, broadcast=True)
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._client.cancel(list(self._running))
         self._running.clear()
-        self._connection.__exit__(*exception)
+        self._open.close()
 
     def run(
         self, tasks: Iterable[Task], splits: Mapping[int, Split], *, limit: Limit, deadline: float

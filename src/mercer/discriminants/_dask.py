@@ -295,7 +295,7 @@ def _keep_smallest(quotas: NDArray[np.intp], a: list[Any], b: list[Any]) -> list
 
 def _hash(rows: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
     """Return a well mixed number for each row: the finaliser of SplitMix64."""
-    z = rows.astype(np.uint64) + np.uint64(seed + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = rows.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
