@@ -46,7 +46,8 @@ def kernel_sum(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points at which the sum is wanted: a NumPy array or what becomes one, or a torch tensor.
+        Points at which the sum is wanted: a NumPy array or what becomes one, a torch tensor, or
+        a Dask array whose rows are cut into blocks, for a lazy result.
         float32 and float64 are computed as such, float16 as float32, integers as float64.
     Y : array-like of shape (m, d), default=None
         Points that are summed over; X itself when None, which takes half the time where
