@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, to_numpy
@@ -151,7 +151,7 @@ class Standing:
 
 def has_stages(sample: Sample) -> bool:
     """Whether a sample is large enough to judge some of its rows first."""
-    return bool(sample.codes.size > max(_ALL_UP_TO, 2 * _FIRST))
+    return not is_dask_array(sample.X) and bool(sample.codes.size > max(_ALL_UP_TO, 2 * _FIRST))
 
 
 def _heavy(sample: Sample, most: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -15,6 +15,9 @@ From a call to its answer::
         │                                                           _tiles, _simd, _exp2
         └── (tests) the literal double loop                         _reference
 
+Dask arrays go another way: pairs of blocks through all of this, merged (`_dask`,
+`_dask_left_out`).
+
 `left_out_log_sums` is the one sum of another form: that of leave-one-out over weights which are
 themselves sums (`_left_out`, `_left_out_loops`).
 
