@@ -272,19 +272,25 @@ class Bench:
         )
         columns = ("predict, s", "accuracy, %", "peak memory, GB")
         head("estimator", "rows", "fit, s", "runs", "growth of fit", *columns)
+        compiled = []
         for make in models:
             name, before = type(make()).__name__, None
             with sklearn.config_context(array_api_dispatch=True):
-                few = X[: self.n_fit[0] // 10], y[: self.n_fit[0] // 10]
-                self.capped(
-                    f"warm-up of {name}",
-                    60,
-                    lambda: make().fit(*few).predict(X_test),  # noqa: B023
+                few = X[: self.n_fit[0]], y[: self.n_fit[0]]
+                first = self.capped(
+                    f"first fit of {name}",
+                    90,
+                    lambda: self.clock.once(lambda: make().fit(*few).predict(X_test)),  # noqa: B023
                 )
                 for n in self.n_fit:
                     arguments = (name, make, X[:n], y[:n], X_test, y_test, before)
                     what = f"{name} on {n:,} rows"
                     before = self.capped(what, 75, partial(self._estimator, *arguments))
+            if first is not None:
+                compiled.append(f"{name} {first[0]:.1f} s")
+        print(
+            f"\nThe first fit and prediction in a program, with compilation: {', '.join(compiled)}."
+        )
 
     def _estimator(self, name, make, X, y, X_test, y_test, before):
         if self.device == "cuda":

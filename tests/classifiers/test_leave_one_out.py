@@ -309,6 +309,7 @@ def _search(curve):
         return {
             "rule": np.full(len(score), "only"), "bandwidth": narrow_first, "accuracy": score,
             "balanced_log_loss": -score, "rows": np.full(len(score), 20),
+            "error": np.zeros(len(score)),
         }  # fmt: skip
 
     X, y = three_gaussians(20)
@@ -348,6 +349,7 @@ def test_ties_go_to_the_wider_bandwidth_and_the_first_rule():
         "balanced_accuracy": np.array([0.5, 0.9, 0.9, 0.9, 0.2, 0.1]),
         "balanced_log_loss": np.array([0.0, 0.3, 0.4, 0.2, 0.0, 0.0]),
         "rows": np.full(6, 10),
+        "error": np.zeros(6),
     }
     assert choose(results, "accuracy") == 1
     assert choose(results, "balanced_accuracy") == 3

@@ -359,3 +359,72 @@ def test_fewer_judgements_on_a_sample_that_is_large_enough(monkeypatch):
     rows = model.loo_results_["rows"]
     assert sum(judged) == rows.sum() < 0.7 * 17 * len(y)
     assert rows.min() < 2**14
+
+
+# At most so many rows ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [50, 150, 1000, 2999])
+def test_no_more_rows_are_judged_than_wanted(most, small_stages):
+    """Up to rounding by class; scores are means over these rows, near those of all."""
+    sample = sample_of([2000, 700, 300])
+    ladder = Drawn(sample, [0.5, 0.7, 0.71, 0.7], seed=most)
+    table = race(ladder, RULES, sample, "accuracy", most)
+    assert ladder.judged.max() <= most * 5 / 3 + 3  # each class at least by its even share
+    assert table["rows"].max() == ladder.judged.max()
+    best = choose(table, "accuracy")
+    exact = ladder.scores()[0][::-1]
+    spread = (0.25 / table["rows"][best]) ** 0.5
+    assert abs(table["accuracy"][best] - exact[best]) < 6 * spread
+    assert exact[best] > 0.6
+
+
+def test_as_many_as_there_are_is_all(small_stages):
+    sample = sample_of([400, 300])
+    tables = [
+        race(Drawn(sample, [0.6, 0.62, 0.61], seed=3), RULES, sample, "accuracy", most)
+        for most in (None, 700, 10**9)
+    ]
+    for table in tables[1:]:
+        for column, values in tables[0].items():
+            assert (table[column] == values).all()
+
+
+def test_the_error_of_a_difference(small_stages):
+    """Of equal classes: √(D (1 − m/n)) / m for D rows of m on which two decide differently."""
+    n, m = 2000, 400
+    sample = sample_of([n // 2, n // 2])
+    ladder = Drawn(sample, [0.70, 0.70], seed=5)
+    table = race(ladder, RULES, sample, "accuracy", m)
+    stages = Stages.of(sample, m)
+    judged = np.flatnonzero(stages.stage <= stages.last)
+    assert judged.size == m
+    n_different = np.sum(ladder.found[0, judged] != ladder.found[1, judged])
+    expected = np.sqrt(n_different * (1 - m / n)) / m
+    best = choose(table, "accuracy")
+    assert table["error"][best] == 0
+    np.testing.assert_allclose(table["error"][1 - best], expected, rtol=1e-9)
+    assert (race(ladder, RULES, sample, "accuracy")["error"] == 0).all()
+
+
+def test_the_ladder_goes_on_only_where_the_score_surely_rises(monkeypatch):
+    """With some rows judged, a rise within two standard errors is none."""
+    X, y = clouds(900, shift=0.9, seed=8)
+    model = LaplacianClassifier(loo_rows=60).fit(X, y)
+    results = model.loo_results_
+    assert results["rows"].max() < 900
+    assert results["bandwidth"].size <= 17 + 2 * 8
+    assert (results["error"] >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["cosine", "parzen", "ise"])
+def test_loo_rows_of_every_classifier(name):
+    X, y = stripes(600, seed=3)
+    full = clone(MODELS[name]).fit(X, y)
+    same = clone(MODELS[name]).set_params(loo_rows=None).fit(X, y)
+    assert same.bandwidth_ == full.bandwidth_
+    some = clone(MODELS[name]).set_params(loo_rows=200).fit(X, y)
+    assert some.loo_results_["rows"].max() <= 210
+    assert full.score(X, y) - some.score(X, y) < 0.1
+    with pytest.raises(ValueError, match="loo_rows"):
+        clone(MODELS[name]).set_params(loo_rows=0).fit(X, y)

@@ -67,6 +67,7 @@ def _runner(score, calls):
             "log_loss": zeros,
             "balanced_log_loss": zeros,
             "rows": np.full(h.size, 40),
+            "error": np.zeros(h.size),
         }
 
     return run
@@ -106,6 +107,7 @@ def test_ties():
         "balanced_accuracy": np.array([0.9, 0.8, 0.9, 0.8]),
         "balanced_log_loss": np.array([0.3, 0.1, 0.2, 0.1]),
         "rows": np.full(4, 10),
+        "error": np.zeros(4),
     }
     assert choose(results, "accuracy") == 1  # the wider, then the first rule
     assert choose(results, "balanced_accuracy") == 2  # the smaller balanced loss

@@ -18,7 +18,7 @@ from mercer._arrays import like
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Rows, Sample
-from mercer.sums import left_out_log_sums
+from mercer.sums import kernel_sum, left_out_log_sums
 
 Array = Any
 _BATCH = 128  # rows of small classes that are summed together
@@ -36,18 +36,22 @@ class ClassVectors:
         Of the Mercer kernel, the widest first.
     weights : float64 array of shape (b, n)
         β.
+    tol : float or None
+        Relative error allowed to `own_sums`; None adds up every term.
     """
 
     sample: Sample
     widths: tuple[float, ...]
     weights: Array
+    tol: float | None = None
 
     def at(self, rungs: Sequence[int]) -> "ClassVectors":
         """Return those of some bandwidths, with what is known of them."""
         if len(rungs) == len(self.widths):
             return self
         rungs = list(rungs)
-        some = ClassVectors(self.sample, tuple(self.widths[r] for r in rungs), self.weights[rungs])
+        widths = tuple(self.widths[r] for r in rungs)
+        some = ClassVectors(self.sample, widths, self.weights[rungs], self.tol)
         known = {k: v for k, v in vars(self).items() if k in ("own_sums", "squared_norms")}
         vars(some).update({name: values[rungs] for name, values in known.items()})
         if "products" in vars(self):
@@ -66,6 +70,8 @@ class ClassVectors:
             sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)
             return sums + self.weights
         xp = array_namespace(self.weights)
+        if self.tol is not None:
+            return self._own_sums_within(self.tol)
         parts = []
         for low, high in _batches(self.sample.bounds):
             codes = self.sample.codes[low:high] - self.sample.codes[low]
@@ -77,6 +83,20 @@ class ClassVectors:
             own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
             parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + weights)
         return xp.concat(parts, axis=1)
+
+    def _own_sums_within(self, tol: float) -> Array:
+        """Return `own_sums` by sums over one class after another, which may be approximated."""
+        xp = array_namespace(self.weights)
+        rungs = []
+        for width, weights in zip(self.widths, self.weights, strict=True):
+            parts = []
+            for low, high in pairwise(self.sample.bounds):
+                rows = self.sample.X[low:high, :]
+                beta = xp.astype(weights[low:high], rows.dtype)
+                sums = kernel_sum(rows, weights=beta, bandwidth=width, tol=tol)
+                parts.append(xp.astype(sums, xp.float64))
+            rungs.append(xp.concat(parts))
+        return xp.stack(rungs)
 
     @cached_property
     def squared_norms(self) -> Array:

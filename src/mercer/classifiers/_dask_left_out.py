@@ -200,7 +200,8 @@ class _VectorParts:
         if products is not None:  # rows are counted from the first of the piece
             products = replace(products, largest=products.largest - start)
         (logs, drifts), plain = sums if isinstance(sums[0], tuple) else (sums, sums[0])
-        vectors = _PieceVectors(piece, self.widths, beta, own, self.norms, products)
+        given_too = {"own_sums": own, "squared_norms": self.norms, "products": products}
+        vectors = _PieceVectors(piece, self.widths, beta, **given_too)
         left_out = LeftOutVectors(vectors, self.bandwidths, F, self.squared, leaving, self.links)
         rows = slice(0, len(piece.codes))
         for rung in range(len(self.bandwidths)):
@@ -266,6 +267,7 @@ def _table(judge: _Judge, sample: BlockSample, totals: Any) -> Results:
         "bandwidth": np.tile(judge.bandwidths[::-1], len(rules)),
         **dict(zip(_COLUMNS, totals, strict=True)),
         "rows": np.full(len(rules) * rungs, sample.X.shape[0]),
+        "error": np.zeros(len(rules) * rungs),  # all rows have been judged
     }
 
 

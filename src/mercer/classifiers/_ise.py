@@ -1,7 +1,7 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -68,6 +68,13 @@ class ISEClassifier(ClassVectorClassifier):
         For ``"margin"``, the SVM's; for ``"cauchy_schwarz"``, no weight exceeds (1 + C)/N_c.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -88,9 +95,9 @@ class ISEClassifier(ClassVectorClassifier):
     intercept_ : array of shape (n_sides,)
         With ``"margin"``.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses, and
-        rows, how many of them these come from: all up to 32 768, then fewer where that many
-        show that another bandwidth is better.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -134,6 +141,8 @@ class ISEClassifier(ClassVectorClassifier):
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -143,11 +152,15 @@ class ISEClassifier(ClassVectorClassifier):
         weighting: str = "uniform",
         C: float = 1.0,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
+        self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ISEClassifier":
@@ -194,7 +207,7 @@ class ISEClassifier(ClassVectorClassifier):
             run = partial(tally_vectors, sample, rules, None, links="counts")
             results, best = search(run, sample, self.scoring)
         else:
-            results, best, ladder = self_tune(prepare, rules, sample, self.scoring)
+            results, best, ladder = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
             chosen = cast(LeftOutVectors, ladder)
         del results["rule"]
         self.loo_results_ = results
@@ -214,10 +227,10 @@ class ISEClassifier(ClassVectorClassifier):
             links = xp.exp(chosen.whole(0).log_links[0, :])
             self._cross = links / self.class_count_ + self.squared_norms_
         else:
-            vectors = ClassVectors(sample, (width,), shares[None, :])
+            vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
             self.squared_norms_ = vectors.squared_norms[0, :]
             everywhere = kernel_sum(
-                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
+                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width, tol=self.tol
             )
             self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
         self.X_fit_, self._shares = sample.X, shares
@@ -275,6 +288,7 @@ class ISEClassifier(ClassVectorClassifier):
             weights=xp.astype(self._shares, self.X_fit_.dtype),
             groups=to_numpy(self._codes),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64)
 
@@ -286,6 +300,7 @@ class ISEClassifier(ClassVectorClassifier):
             self.X_fit_,
             weights=xp.astype(self.dual_coef_.T, self.X_fit_.dtype),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64) + self.intercept_
 
@@ -300,7 +315,9 @@ class ISEClassifier(ClassVectorClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_kernel_sum(X, nodes, weights=like(weights[rows], nodes), bandwidth=width)
+                sums = log_kernel_sum(
+                    X, nodes, weights=like(weights[rows], nodes), bandwidth=width, tol=self.tol
+                )
                 logs.append(xp.astype(sums, xp.float64) - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)

@@ -83,6 +83,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         affinities; None is f ≡ 1, no weighting.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.  Take the second where rare classes matter.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
         scores.
@@ -96,6 +99,10 @@ class LaplacianClassifier(ClassVectorClassifier):
     loo : {"fast", "exact"}, default="fast"
         Whether leave-one-out takes the change of V_c to first order, or exactly in time n³
         (for at most 2000 rows).
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
     random_state : int, RandomState instance or None, default=None
         For `density_subset` and random nodes.
 
@@ -121,7 +128,8 @@ class LaplacianClassifier(ClassVectorClassifier):
     priors_ : array of shape (n_classes,)
     loo_results_ : dict of arrays
         With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
-        accuracy, their log-losses, and rows, how many of them these come from.
+        accuracy, their log-losses, rows, how many of them these come from, and error, the standard
+        error of the difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -134,12 +142,13 @@ class LaplacianClassifier(ClassVectorClassifier):
     -----
     Time: one sum over all pairs (n²·d) for a given bandwidth, some twenty times that for
     leave-one-out over 17; n_test·n·d to predict.  ``rule="append"`` takes twice as long.
-    Memory grows with n, and while leaving out with n times the number of classes.
+    Memory grows with n, and while leaving out with n times the number of classes.  With `tol`, at
+    most three features and a given bandwidth, time grows with n instead of n².
 
     Above 32 768 rows, bandwidths are judged on a random part of the rows first, 8192 or up to twice
     as many, each row still without itself and with all others; those that are behind the best
     by more than chance explains (6.5 standard errors of the difference) drop out, the others
-    go on to more rows.  The choice is that of all rows, but for a probability of some 1e-8.
+    go on to more rows, up to `loo_rows`.
 
     Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
     its weight in the size of its class: a class that has lost a row could be told by that.
@@ -177,6 +186,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "density_subset": [
             Interval(Integral, 1, None, closed="left"),
@@ -186,6 +196,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "node_selection": [StrOptions({"herding", "largest", "random"})],
         "loo": [StrOptions({"fast", "exact"})],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
     }
 
@@ -196,22 +207,26 @@ class LaplacianClassifier(ClassVectorClassifier):
         rule: str = "cosine",
         density: str | None = "parzen",
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
         priors: Any = None,
         density_subset: float | None = None,
         n_nodes: int | None = None,
         node_selection: str = "herding",
         loo: str = "fast",
+        tol: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.rule = rule
         self.density = density
         self.scoring = scoring
+        self.loo_rows = loo_rows
         self.priors = priors
         self.density_subset = density_subset
         self.n_nodes = n_nodes
         self.node_selection = node_selection
         self.loo = loo
+        self.tol = tol
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -259,14 +274,15 @@ class LaplacianClassifier(ClassVectorClassifier):
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
         ways = {rule: partial(self._left_out_ways, rule) for rule in rules}
 
-        def vectors(bandwidths: tuple[float, ...]) -> LeftOutVectors:
+        def vectors(bandwidths: tuple[float, ...], tol: float | None = None) -> LeftOutVectors:
             return LeftOutVectors.of(
                 sample,
                 bandwidths,
-                density.at_rows(sample.X, sample.weights, bandwidths),
+                density.at_rows(sample.X, sample.weights, bandwidths, tol),
                 squared=density.squared,
                 leaving=density.leaving(sample.weights, sample.unit),
                 links="norms" if "append" in rules else None,
+                tol=tol,
             )
 
         def prepare(bandwidths: tuple[float, ...]) -> Ladder:
@@ -274,14 +290,16 @@ class LaplacianClassifier(ClassVectorClassifier):
             return ExactlyLeftOut(fast) if self.loo == "exact" and density.kind else fast
 
         if isinstance(self.bandwidth, str) and self.bandwidth == "loo":
-            self.loo_results_, best, chosen = self_tune(prepare, ways, sample, self.scoring)
+            self.loo_results_, best, chosen = self_tune(
+                prepare, ways, sample, self.scoring, self.loo_rows
+            )
         else:
             bandwidth = resolve_bandwidth(self.bandwidth, sample.X, sample_weight=sample.weights)
             if self.rule != "auto":
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
-                return vectors((bandwidth,))
+                return vectors((bandwidth,), self.tol)
             chosen = prepare((bandwidth,))
-            self.loo_results_ = race(chosen, ways, sample, self.scoring)
+            self.loo_results_ = race(chosen, ways, sample, self.scoring, self.loo_rows)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])
@@ -293,7 +311,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         self._choose_blocks(sample, density)
         X, codes, weights = sample.X, sample.codes, sample.weights
         xp = array_namespace(weights)
-        F = density.at_rows(X, weights, (self.bandwidth_,))
+        F = density.at_rows(X, weights, (self.bandwidth_,), self.tol)
         F = xp.ones_like(weights) if F is None else held(F[0, :])
         self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
         beta, rows = weights * F**-0.5, row_numbers(X)
@@ -376,7 +394,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             )
             X, codes = take_rows(X, rows), codes[rows]
             sample = Sample.sorted(X, codes, beta)
-            vectors = ClassVectors(sample, (width,), sample.weights[None, :])
+            vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
         self.X_fit_, self.node_weights_ = X, beta
         self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
@@ -394,6 +412,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             self._density_rows,
             weights=xp.astype(self._density_weights, X.dtype),
             bandwidth=Density(self.density).window(self.bandwidth_),
+            tol=self.tol,
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
@@ -410,6 +429,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             groups=self._node_groups(),
             n_classes=len(self.classes_),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))
@@ -433,8 +453,9 @@ def _log_links(vectors: ClassVectors) -> Array:
     sums = []
     for rows in vectors.slabs():
         logs = log_kernel_sum(
-            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width
-        )
+            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width,
+            tol=vectors.tol,
+        )  # fmt: skip
         others = xp.where(sample.own(rows), -float("inf"), xp.astype(logs, xp.float64))
         sums.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = xp.concat(sums)

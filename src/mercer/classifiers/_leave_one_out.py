@@ -156,13 +156,18 @@ class LeftOutVectors:
 
     @classmethod
     def of(
-        cls, sample: Sample, bandwidths: tuple[float, ...], densities: Array | None, **options: Any
+        cls,
+        sample: Sample,
+        bandwidths: tuple[float, ...],
+        densities: Array | None,
+        tol: float | None = None,
+        **options: Any,
     ) -> "LeftOutVectors":
-        """Weigh the rows by their densities."""
+        """Weigh the rows by their densities; norms may have a relative error of tol."""
         xp, omega = array_namespace(sample.weights), sample.weights
         widths = tuple(mercer_width(h) for h in bandwidths)
         weights = xp.stack([omega] * len(widths)) if densities is None else omega * densities**-0.5
-        return cls(ClassVectors(sample, widths, weights), bandwidths, densities, **options)
+        return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
         """Return the same of some bandwidths, with what is known of them."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,13 @@ class ParzenClassifier(ClassVectorClassifier):
         None takes the classes' shares in training.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -78,9 +85,9 @@ class ParzenClassifier(ClassVectorClassifier):
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses, and
-        rows, how many of them these come from: all up to 32 768, then fewer where that many
-        show that another bandwidth is better.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -120,6 +127,8 @@ class ParzenClassifier(ClassVectorClassifier):
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -130,12 +139,16 @@ class ParzenClassifier(ClassVectorClassifier):
         kernel: Any = "gaussian",
         priors: Any = None,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.per_class = per_class
         self.kernel = kernel
         self.priors = priors
         self.scoring = scoring
+        self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ParzenClassifier":
@@ -214,7 +227,7 @@ class ParzenClassifier(ClassVectorClassifier):
             run = partial(tally_windows, kernel, sample, rules)
             results, best = search(run, sample, self.scoring)
         else:
-            results, best, _ = self_tune(prepare, rules, sample, self.scoring)
+            results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
@@ -242,7 +255,7 @@ class ParzenClassifier(ClassVectorClassifier):
         if isinstance(self.bandwidth_, float):
             return log_class_sums(
                 X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                kernel=self.kernel, bandwidth=self.bandwidth_,
+                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
             )  # fmt: skip
         kernel = get_kernel(self.kernel)
         columns = []
@@ -258,7 +271,7 @@ class ParzenClassifier(ClassVectorClassifier):
             rows = np.flatnonzero(codes == c)
             sums = log_class_sums(
                 X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h,
+                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h, tol=self.tol,
             )  # fmt: skip
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)

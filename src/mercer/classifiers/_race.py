@@ -28,19 +28,22 @@ TIE = 1e-12  # scores that differ by less are equal
 _WORST = 745.0  # −log of the smallest positive number
 
 
-def race(ladder: Ladder, rules: Rules, sample: Sample, scoring: str) -> Table:
+def race(
+    ladder: Ladder, rules: Rules, sample: Sample, scoring: str, most: int | None = None
+) -> Table:
     """Return the leave-one-out results of every rule at every bandwidth, as columns of a table.
 
-    Narrowest first for each rule.  `rows` is how many rows a score comes from; where that is not
-    all, it is that of the best plus the difference on these rows.  A rule may score rows in several
-    ways; only what all of them find right is.
+    Narrowest first for each rule.  `rows` is how many rows a score comes from, at most so many
+    where that is asked for; a score from fewer than the best's is the best's plus the difference on
+    these rows, and `error` the standard error of that difference.  A rule may score rows in
+    several ways; only what all of them find right is.
     """
-    stages = Stages.of(sample)
+    stages = Stages.of(sample, most)
     runners = [(rule, rung) for rule in rules for rung in reversed(range(len(ladder.bandwidths)))]
     verdicts: dict[Runner, list[Verdict]] = {runner: [] for runner in runners}
     scores = np.full((stages.last + 1, len(runners), len(_SCORES)), np.nan)
     n_judged, reached = 0, np.zeros(len(runners), np.int64)
-    rows = np.zeros(len(runners), np.int64)
+    rows, errors = np.zeros(len(runners), np.int64), np.zeros(len(runners))
     running = np.arange(len(runners))
     for stage in range(stages.last + 1):
         standing, new = stages.standing(stage), stages.rows(stage)
@@ -49,11 +52,13 @@ def race(ladder: Ladder, rules: Rules, sample: Sample, scoring: str) -> Table:
         _judge(ladder, rules, sample, names, new, verdicts)
         scores[stage, running] = _scores([verdicts[name][0] for name in names], standing)
         reached[running], rows[running] = stage, n_judged
-        table = _table(runners, ladder.bandwidths, scores[reached, np.arange(len(runners))], rows)
-        best = choose(table, scoring)
+        latest = scores[reached, np.arange(len(runners))]
+        best = choose(_table(runners, ladder.bandwidths, latest, rows, errors), scoring)
+        found = verdicts[runners[best]][0][0]
+        xp = array_namespace(found)
+        apart = [standing[scoring].error(verdicts[name][0][0], found) for name in names]
+        errors[running] = to_numpy(xp.stack(apart))
         if stage < stages.last:
-            found = verdicts[runners[best]][0][0]
-            xp = array_namespace(found)
             worse = [standing[scoring].is_worse(verdicts[name][0][0], found) for name in names]
             running = running[~to_numpy(xp.stack(worse))]
         if running.size == 1:
@@ -62,7 +67,7 @@ def race(ladder: Ladder, rules: Rules, sample: Sample, scoring: str) -> Table:
     moved = scores[reached[best], best] - scores[reached, best]
     final = np.maximum(scores[reached, np.arange(len(runners))] + moved, 0.0)
     final[:, :2] = np.minimum(final[:, :2], 1.0)
-    return _table(runners, ladder.bandwidths, final, rows)
+    return _table(runners, ladder.bandwidths, final, rows, errors)
 
 
 def choose(results: Table, scoring: str) -> int:
@@ -131,6 +136,7 @@ def _table(
     bandwidths: tuple[float, ...],
     scores: NDArray[np.float64],
     rows: NDArray[np.int64],
+    errors: NDArray[np.float64],
 ) -> Table:
     rules, rungs = zip(*runners, strict=True)
     return {
@@ -138,4 +144,5 @@ def _table(
         "bandwidth": np.array([bandwidths[rung] for rung in rungs]),
         **dict(zip(_SCORES, scores.T.copy(), strict=True)),
         "rows": rows.copy(),
+        "error": errors.copy(),
     }

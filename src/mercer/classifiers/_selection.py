@@ -16,27 +16,34 @@ from mercer.classifiers._stages import has_stages
 
 
 def self_tune(
-    prepare: Callable[[tuple[float, ...]], Ladder], rules: Rules, sample: Sample, scoring: str
+    prepare: Callable[[tuple[float, ...]], Ladder],
+    rules: Rules,
+    sample: Sample,
+    scoring: str,
+    most: int | None = None,
 ) -> tuple[Table, int, Ladder]:
     """Return leave-one-out results, which of them is the best, and what is known at its bandwidth.
 
-    `prepare` takes bandwidths, widest first.
+    `prepare` takes bandwidths, widest first; `most` is how many rows are judged at most.
     """
     winners: dict[float, Ladder] = {}
 
     def run(bandwidths: tuple[float, ...]) -> Table:
         ladder = prepare(bandwidths)
-        table = race(ladder, rules, sample, scoring)
+        table = race(ladder, rules, sample, scoring, most)
         bandwidth = float(table["bandwidth"][choose(table, scoring)])
         winners[bandwidth] = ladder.at([bandwidths.index(bandwidth)])
         return table
 
-    results, best = search(run, sample, scoring)
+    results, best = search(run, sample, scoring, has_stages(sample, most))
     return results, best, winners[float(results["bandwidth"][best])]
 
 
 def search(
-    run: Callable[[tuple[float, ...]], Table], sample: Sample, scoring: str
+    run: Callable[[tuple[float, ...]], Table],
+    sample: Sample,
+    scoring: str,
+    in_stages: bool = False,
 ) -> tuple[Table, int]:
     """Return the leave-one-out results of a ladder of bandwidths, and which of them is the best.
 
@@ -55,7 +62,7 @@ def search(
         more = more[(more > 1e-140) & (more < 1e140)]
         if more.size == 0:
             break
-        if not has_stages(sample):
+        if not in_stages:
             results = _merged(results, run(tuple(more[::-1].tolist())))
             best = choose(results, scoring)
             continue
@@ -107,7 +114,8 @@ def _rising_end(results: Table, best: int, scoring: str) -> str | None:
         if same_rule.size > 1 and place == last:
             other = same_rule[neighbour]
             is_out = results["rows"][other] < results["rows"][best]
-            if is_out or results[scoring][best] > results[scoring][other] + TIE:
+            rise = results[scoring][best] - results[scoring][other]
+            if is_out or rise > max(TIE, _ERRORS * results["error"][other]):
                 return end
     return None
 
@@ -127,5 +135,6 @@ def _merged(a: Table, b: Table) -> Table:
 
 
 _EXTENSIONS, _STEPS = 4, 8
+_ERRORS = 2  # standard errors by which a score must rise where some rows are judged only
 _LADDER_REACH = 16
 _QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough

@@ -41,25 +41,31 @@ class Stages:
         Stage at which a row is judged.
     certain : NumPy array of bool of shape (n,)
         Rows that stand for themselves.
+    last : int
+        The last stage; rows of a later one are not judged.
     """
 
     sample: Sample
     stage: NDArray[np.int64]
     certain: NDArray[np.bool_]
+    last: int
 
     @classmethod
-    def of(cls, sample: Sample) -> "Stages":
-        """Draw the stages; the same for the same class sizes and weights."""
+    def of(cls, sample: Sample, most: int | None = None) -> "Stages":
+        """Draw the stages, of all rows or of `most`; the same for the same classes and weights."""
         n, codes = sample.codes.size, sample.codes
         stage, certain = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
-        if not has_stages(sample):
-            return cls(sample, stage, certain)
+        if not has_stages(sample, most):
+            return cls(sample, stage, certain, last=0)
         sizes = np.diff(sample.bounds)
-        wanted, quotas = _FIRST, [np.zeros(sizes.size, np.int64)]
-        while wanted < n / 2:
+        most = n if most is None else min(most, n)
+        wanted, quotas = min(_FIRST, most), [np.zeros(sizes.size, np.int64)]
+        while wanted < n / 2 or wanted == most < n:
             quota = np.ceil(wanted * np.maximum(sizes / n, 1 / sizes.size)).astype(np.int64)
             quotas.append(np.minimum(quota, sizes))
-            wanted *= _GROWTH
+            if wanted == most:
+                break
+            wanted = min(wanted * _GROWTH, most)
         # With many classes two stages may be the same.
         quotas = [q for p, q in pairwise(quotas) if (q > p).any()]
         certain = _heavy(sample, quotas[0] // 2)
@@ -69,16 +75,12 @@ class Stages:
         rank[order] = np.arange(n) - np.array(sample.bounds)[codes]
         for quota in quotas:
             stage += rank >= quota[codes]
-        return cls(sample, stage, certain)
-
-    @cached_property
-    def last(self) -> int:
-        """The last stage, at which all rows have been judged."""
-        return int(self.stage.max())
+        return cls(sample, stage, certain, last=len(quotas) - 1 if most < n else int(stage.max()))
 
     def rows(self, stage: int) -> NDArray[np.int64] | None:
         """Return the rows judged at this stage; None where all are at once."""
-        return None if self.last == 0 else np.flatnonzero(self.stage == stage)
+        rows = np.flatnonzero(self.stage == stage)
+        return None if rows.size == self.stage.size else rows
 
     def standing(self, stage: int) -> dict[str, "Standing"]:
         """Return what the rows judged so far say about either score."""
@@ -148,10 +150,19 @@ class Standing:
         variance = xp.sum(gain**2 * self.variances) + _UNSEEN * self.unseen
         return xp.sum(gain * self.shares) > _ERRORS * variance**0.5
 
+    def error(self, found: Array, best: Array) -> Array:
+        """Return the standard error of the difference of two scores; 0 if all rows are judged."""
+        xp = array_namespace(self.shares)
+        gain = xp.astype(best, xp.float64) - xp.astype(found, xp.float64)
+        return xp.sum(gain**2 * self.variances) ** 0.5 / self.total
 
-def has_stages(sample: Sample) -> bool:
-    """Whether a sample is large enough to judge some of its rows first."""
-    return not is_dask_array(sample.X) and bool(sample.codes.size > max(_ALL_UP_TO, 2 * _FIRST))
+
+def has_stages(sample: Sample, most: int | None = None) -> bool:
+    """Whether a sample is large enough to judge some of its rows first, or only `most`."""
+    if is_dask_array(sample.X):  # all rows are judged, by blocks
+        return False
+    n = sample.codes.size
+    return bool(n > max(_ALL_UP_TO, 2 * _FIRST)) or (most is not None and n > most)
 
 
 def _heavy(sample: Sample, most: NDArray[np.int64]) -> NDArray[np.bool_]:

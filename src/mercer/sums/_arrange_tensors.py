@@ -15,6 +15,10 @@ def arrange_tensors(
     """Sort the rows by group and by band of weight; see `mercer.sums._arrange.arrange`."""
     import torch
 
+    if groups is None and weights is not None:
+        one = _one_band(n_rows, weights, log)
+        if one is not None:
+            return one
     given: Array = groups if weights is None else weights
     whole: dict[str, Any] = {"dtype": torch.int64, "device": given.device}
     group = torch.zeros(n_rows, **whole) if groups is None else groups
@@ -61,6 +65,28 @@ def arrange_tensors(
         exponents=exponents,
         groups=segment_group if n_bands > 1 else None,
     )
+
+
+def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
+    """Return all rows in their order, if weights of no groups can share one power of two."""
+    import torch
+
+    if n_rows == 0:
+        return None
+    sizes = weights.detach().abs()
+    least = torch.where(sizes == 0, torch.inf, sizes).amin()  # of those that are not zero
+    low, some, high = torch.stack([sizes.amin(), least, sizes.amax()]).tolist()
+    if high == 0 or (log and low == 0):
+        return None
+    top = frexp(high)[1]
+    if top - frexp(some)[1] >= BAND[weights.element_size()]:
+        return None
+    power = low == high and frexp(high)[0] == 0.5 and not weights.requires_grad
+    if power and bool((weights > 0).all()):
+        return Arrangement(None, None, (0, n_rows), np.array([top - 1]))
+    half = top // 2
+    divided = weights * 2.0**-half * 2.0 ** (half - top)
+    return Arrangement(None, divided, (0, n_rows), np.array([top]))
 
 
 def _common_exponent(weights: Array) -> int | None:

@@ -56,7 +56,7 @@ def owns(X: Array) -> bool:
 def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
     """Return why this backend can not compute the problem, of so many rows, or None if it can."""
     if problem.method == "fast":
-        return "method='fast' is not available for CUDA tensors; use method='direct'"
+        return ""  # torch has the sentence
     if KERNELS.get(problem.kernel.name) != problem.kernel:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:

@@ -32,7 +32,7 @@ _PART = tl.constexpr(2048.0)  # norms are written as whole numbers of this, and 
 _LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that only fills up
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_x", "n_y"])
 def largest_norm(
     X, Y, centre, radius, n_x, n_y, d, x_row, x_column, y_row, y_column, scale,
     ROWS: tl.constexpr, FEATURES: tl.constexpr,
@@ -56,7 +56,7 @@ def largest_norm(
     tl.atomic_max(radius, tl.max(total))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n", "n_rows"])
 def pack_products(
     A, order, centre, radius, high, low, first, second,
     n, n_rows, d, width, row_stride, column_stride, scale, units, factor,
@@ -325,7 +325,7 @@ def home_tiles(own, rows, first, last, n_columns, COLUMNS: tl.constexpr):
     return mine, begin, end
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_pieces"])
 def sums(
     X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own, radius,
     tiles, totals, tops, n_rows, n_columns, width, n_pieces, coefficient, units, own_value,

@@ -303,9 +303,15 @@ def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) 
     )  # fmt: skip
 
 
-def choose_tensor_geometry(problem: Problem) -> Geometry:
-    """Choose scale and formula by what products of split float16 numbers can do."""
-    return choose_geometry(problem, _PRODUCTS_UP_TO, _PRODUCTS_AT_FEW_FEATURES)
+def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry:
+    """Choose scale and formula by what products of split float16 numbers can do.
+
+    Logarithms that rows are judged by may lose a digit where windows are so narrow that they
+    hardly reach another row.
+    """
+    sums, logs, fast = _PRODUCTS_UP_TO
+    limits = (sums, sums if to_judge else logs, fast)
+    return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
 
 
 def count_pieces(tiles: NDArray[np.int64], n_blocks: int) -> int:

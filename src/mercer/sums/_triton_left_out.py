@@ -69,7 +69,7 @@ def _one_step(
     """
     import torch
 
-    geometry = choose_tensor_geometry(problem)
+    geometry = choose_tensor_geometry(problem, to_judge=True)
     packer = Packer.of(problem, geometry, TILES[STREAMED].step)
     tile = TILES[packer.form]
     columns = Columns.of(problem, tile.columns)

@@ -128,7 +128,7 @@ def _absorb_tiles(
     )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_pieces"])
 def left_out_sums(
     X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second,
     weights, removed_at, inverse, least, drift_weights, highest, own, radius, tiles,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from mercer._arrays import Array, is_on_gpu, like, to_numpy
+from mercer._arrays import Array, detached, is_on_gpu, like, to_numpy
 from mercer._rows import as_array, as_float, check_finite, first, place
 
 
@@ -24,9 +24,13 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     if weights.ndim == 2 and weights.shape[1] == 0:
         raise ValueError("weights has no columns.")
     weights = as_float(weights, "weights")
-    check_finite(weights, "weights")
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
+    if is_on_gpu(X) and n_rows and weights.dtype == X.dtype:
+        low, high = xp.stack(detached(weights).aminmax()).tolist()  # one word with the device
+        if 0 < low <= high < inf:
+            return narrow
+    check_finite(weights, "weights")
     if weights.dtype != X.dtype:
         changed = ~xp.isfinite(narrow) | ((narrow == 0) != (weights == 0))
         if bool(xp.any(changed)):
