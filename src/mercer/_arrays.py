@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_torch_array
+from array_api_compat import array_namespace, device, is_dask_array, is_torch_array
 from numpy.typing import NDArray
 
 Array = Any
@@ -30,11 +30,22 @@ def to_numpy(A: Array) -> NDArray[Any]:
 
 
 def like(values: Any, A: Array, dtype: Any = None) -> Array:
-    """Return values as an array of A's library, on A's device, by default of A's type."""
+    """Return values as an array of A's library, on A's device, by default of A's type.
+
+    Beside a Dask array, what is in memory stays there.
+    """
+    if is_dask_array(A) or is_dask_array(values):
+        return (
+            values.astype(dtype or A.dtype)
+            if is_dask_array(values)
+            else np.asarray(values, dtype=dtype or A.dtype)
+        )
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
 
 
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
     """Return these rows of A (or entries of a vector)."""
+    if is_dask_array(A):  # in blocks of the size that A has
+        return A[rows].rechunk({0: max(A.chunks[0])})
     xp = array_namespace(A)
     return xp.take(A, xp.asarray(rows, device=device(A)), axis=0)

@@ -6,7 +6,7 @@ from scipy.optimize import nnls
 
 from classifiers.samples import SAMPLES, assert_close, moons, ring, wine
 from mercer import LaplacianClassifier
-from mercer.classifiers._nodes import _shares
+from mercer.classifiers._nodes import node_shares
 from oracles import classifiers as oracle
 
 WAYS = ["herding", "largest", "random"]
@@ -123,7 +123,7 @@ def test_any_bandwidth_and_repeated_rows(factor):
     ("counts", "n_nodes"), [([5, 5], 4), ([100, 1, 1], 10), ([3, 97], 50), ([1, 1, 1], 3)]
 )
 def test_shares_of_classes(counts, n_nodes):
-    shares = _shares(np.array(counts), n_nodes)
+    shares = node_shares(np.array(counts), n_nodes)
     assert shares.sum() == n_nodes
     assert (shares >= 1).all()
     assert (shares <= counts).all()

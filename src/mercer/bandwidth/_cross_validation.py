@@ -1,5 +1,6 @@
 """Cross-validation of a Parzen density: its two leave-one-out criteria, in logs."""
 
+from collections.abc import Callable
 from math import log
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from mercer._arrays import Array, detached, like, to_numpy
+from mercer._dask import is_dask_array, ones
 from mercer.bandwidth._rules import silverman_bandwidth
 from mercer.bandwidth._sample import check_sample, total_weight
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
@@ -168,42 +170,70 @@ class _Sample:
                 f"cross-validation leaves rows out and needs more than one; got {self._N:g}."
             )
         self._weights = weights
-        self._w = np.ones(X.shape[0]) if weights is None else weights
-        left_out = np.minimum(1.0, self._w)
-        self._log_others = np.log(self._N - left_out)
-        with np.errstate(divide="ignore"):
-            self._log_copies = np.log(self._w - left_out)  # of the row, which stay in
+        self._w: Array = weights
+        if weights is None:
+            self._w = ones(X) if is_dask_array(X) else np.ones(X.shape[0])
 
     def log_likelihoods(self, bandwidths: Vector) -> Vector:
         """Return the mean of log f̂₋ᵢ(xᵢ) for each bandwidth."""
-        sums = self._log_sums(bandwidths)
-        densities = [self._log_densities(s, h) for s, h in zip(sums, bandwidths, strict=True)]
-        means: Vector = np.average(densities, axis=1, weights=self._w)
+        densities = self._densities(bandwidths)
+
+        def add(sums: Vector, w: Vector) -> Vector:
+            total: Vector = densities(sums, w) @ w
+            return total
+
+        means: Vector = self._over_rows(add, np.add, self._log_sums(bandwidths)) / self._N
         return means
 
     def log_gains(self, bandwidths: Vector) -> Vector:
         """Return log(−LSCV) for bandwidths of a ladder, where √2·h is the rung after h."""
         ladder = np.append(bandwidths, mercer_width(bandwidths[-1]))
-        sums, log_w, log_N = self._log_sums(ladder), np.log(self._w), log(self._N)
+        densities, log_N = self._densities(bandwidths), log(self._N)
+
+        def add(sums: Vector, w: Vector) -> Vector:
+            """Return the logarithms of both terms' sums over rows."""
+            if w.size == 0:
+                return np.full((2, len(sums) - 1), -np.inf)
+            log_w = np.log(w)
+            own = log_w + np.logaddexp(sums[1:], log_w)  # Σⱼ with the row itself
+            left_out = log_w + densities(sums[:-1], w)
+            return np.stack([logsumexp(own, axis=1), logsumexp(left_out, axis=1)])
+
+        own, left_out = self._over_rows(add, np.logaddexp, self._log_sums(ladder))
         gains = np.full(len(bandwidths), -np.inf)
-        for b, h in enumerate(bandwidths):
-            own = np.logaddexp(sums[b + 1], log_w)  # Σⱼ with the row itself
-            square = logsumexp(log_w + own) - 2 * log_N - self._log_normaliser(ladder[b + 1])
-            left_out = logsumexp(log_w + self._log_densities(sums[b], h))
-            mean = log(2) + left_out - log_N
+        for b in range(len(bandwidths)):
+            square = own[b] - 2 * log_N - self._log_normaliser(ladder[b + 1])
+            mean = log(2) + left_out[b] - log_N
             if mean > square:
                 gains[b] = mean + np.log(-np.expm1(square - mean))
         return gains
 
-    def _log_densities(self, log_sums: Vector, h: float) -> Vector:
-        """Return log f̂₋ᵢ(xᵢ) from the sums over the other rows."""
-        others = np.logaddexp(log_sums, self._log_copies)
-        return others - self._log_others - self._log_normaliser(h)
+    def _densities(self, bandwidths: Vector) -> Callable[[Vector, Vector], Vector]:
+        """Return how log f̂₋ᵢ(xᵢ), (b, n), comes from the sums over the other rows."""
+        N = self._N
+        normalisers = np.array([self._log_normaliser(h) for h in bandwidths])[:, None]
+
+        def densities(log_sums: Vector, w: Vector) -> Vector:
+            left_out = np.minimum(1.0, w)
+            with np.errstate(divide="ignore"):
+                log_copies = np.log(w - left_out)  # of the row, which stay in
+            logs: Vector = np.logaddexp(log_sums, log_copies) - np.log(N - left_out) - normalisers
+            return logs
+
+        return densities
+
+    def _over_rows(self, function: Any, merge: Any, sums: Any) -> Any:
+        """Return function(sums, weights) of all rows, or of each block of them, merged."""
+        if not is_dask_array(sums):
+            return function(sums, self._w)
+        from mercer.bandwidth._dask import over_rows
+
+        return over_rows(function, merge, sums, self._w)
 
     def _log_normaliser(self, h: float) -> float:
         return self._kernel.log_normaliser(float(h), self.n_features)
 
-    def _log_sums(self, bandwidths: Vector) -> Vector:
+    def _log_sums(self, bandwidths: Vector) -> Any:
         """Return log Σⱼ≠ᵢ wⱼ k(xᵢ, xⱼ), one row for each bandwidth."""
         weights = None if self._weights is None else like(self._weights, self._X)
         sums = log_kernel_sum(
@@ -213,5 +243,5 @@ class _Sample:
             bandwidth=bandwidths,
             exclude_self=True,
         )
-        out: Vector = to_numpy(sums).astype(np.float64)
-        return out
+        sums = sums if is_dask_array(sums) else to_numpy(sums)
+        return sums.astype(np.float64)

@@ -6,7 +6,7 @@ from sys import float_info
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, detached, like
@@ -126,7 +126,12 @@ _RULES: dict[str, Callable[[int, float], float]] = {
 def _rule(name: str, X: Any, sample_weight: Any) -> float:
     X, weights = check_sample(X, sample_weight)
     N, d = total_weight(X, weights), X.shape[1]
-    unit, spread = _spread(detached(X), weights, N)
+    if is_dask_array(X):
+        from mercer.bandwidth._dask import spread as spread_of_blocks
+
+        unit, spread = spread_of_blocks(X, weights, N)
+    else:
+        unit, spread = _spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
     relative = spread * float(_RULES[name](d, N) ** (-1 / (d + 4)))

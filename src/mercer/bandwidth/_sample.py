@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import is_array_api_obj, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, take_rows, to_numpy
@@ -12,12 +12,16 @@ from mercer._rows import check_rows
 
 def check_sample(
     X: Any, sample_weight: Any, *, names: tuple[str, str] = ("X", "sample_weight"), of: Any = None
-) -> tuple[Array, NDArray[np.float64] | None]:
+) -> tuple[Array, Any]:
     """Return rows, as floats of their own library or that of `of`, and their weights.
 
     Rows of weight 0 are gone.  Weights are NumPy floats: they count rows, and are never
-    differentiated through.
+    differentiated through.  A Dask array has weights that are one, too.
     """
+    if is_dask_array(X) or is_dask_array(of):
+        from mercer.bandwidth._dask import check_dask_sample
+
+        return check_dask_sample(X, sample_weight, names)
     X = check_rows(X, names[0], of=of)
     if X.shape[0] == 0:
         raise ValueError(f"{names[0]} has no rows.")

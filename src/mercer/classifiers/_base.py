@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import (
+    as_given,
+    by_blocks,
+    check_dask_rows,
+    from_memory,
+    is_dask_array,
+)
 from mercer._memory import row_slabs, working_memory
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
@@ -48,11 +56,14 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         array of shape (n_samples, n_classes) or (n_samples,)
             For two classes the second one's score minus the first one's.
         """
-        X = self._check_rows(X)
+        given, X = X, self._check_rows(X)
+        if self._goes_by_blocks(X):
+            n_columns = None if len(self.classes_) == 2 else len(self.classes_)
+            return by_blocks(self.decision_function, X, n_columns=n_columns, dtype=X.dtype)
         scores = self._all_scores(X)
         if scores.shape[1] == 2:
             scores = scores[:, 1] - scores[:, 0]
-        return array_namespace(X).astype(scores, X.dtype)
+        return as_given(array_namespace(X).astype(scores, X.dtype), given)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of `predict_proba`.
@@ -83,10 +94,13 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         array of shape (n_samples, n_classes)
         """
-        X = self._check_rows(X)
+        given, X = X, self._check_rows(X)
+        if self._goes_by_blocks(X):
+            return by_blocks(self.predict_proba, X, n_columns=len(self.classes_), dtype=X.dtype)
         xp = array_namespace(X)
         shares = xp.astype(xp.exp(log_normalise(self._all_scores(X))), X.dtype)
-        return xp.maximum(shares, xp.full_like(shares, xp.finfo(X.dtype).smallest_normal))
+        least = xp.full_like(shares, xp.finfo(X.dtype).smallest_normal)
+        return as_given(xp.maximum(shares, least), given)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row.
@@ -99,10 +113,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         array of shape (n_samples,)
         """
-        X = self._check_rows(X)
+        given, X = X, self._check_rows(X)
+        if self._goes_by_blocks(X):
+            return by_blocks(self.predict, X, n_columns=None, dtype=self.classes_.dtype)
         xp = array_namespace(X)
         chosen = [xp.argmax(self._log_scores(X[rows, :]), axis=1) for rows in self._slabs(X)]
-        return self._labels(xp.concat(chosen))
+        return as_given(self._labels(xp.concat(chosen)), given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,11 +133,16 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _slabs(self, X: Array) -> Iterator[slice]:
         """Cut rows into ranges whose tables of scores fit the memory budget."""
+        if is_dask_array(X):  # in blocks as it is
+            yield slice(None)
+            return
         bytes_per_row = 8 * self.classes_.shape[0] * _TABLES
         for start, stop in row_slabs(X.shape[0], bytes_per_row, working_memory() // 2):
             yield slice(start, stop)
 
     def _labels(self, chosen: Array) -> Array:
+        if is_dask_array(chosen):
+            return chosen.map_blocks(partial(np.take, self.classes_), dtype=self.classes_.dtype)
         if is_torch_array(self.classes_):
             return take_rows(self.classes_, to_numpy(chosen))
         return self.classes_[to_numpy(chosen)]
@@ -129,12 +150,25 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _check_rows(self, X: Any) -> Array:
         """Return new rows as the training rows were: dense floats of one library and device."""
         check_is_fitted(self)
+        if is_dask_array(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return check_dask_rows(X, "X")
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
+        if self._is_in_blocks():
+            return from_memory(X)
         check_same_home(X, self.X_fit_)
         return X
+
+    def _is_in_blocks(self) -> bool:
+        """Whether the classifier was fitted on a Dask array and keeps its rows there."""
+        return any(is_dask_array(value) for value in vars(self).values())
+
+    def _goes_by_blocks(self, X: Array) -> bool:
+        """Whether each block of X can be answered alone."""
+        return is_dask_array(X) and not self._is_in_blocks()
 
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any
@@ -144,6 +178,10 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Rows of weight 0 are gone, as if they had not been given.
         """
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
+        if is_dask_array(X):
+            from mercer.classifiers._dask_sample import check_dask_fit
+
+            return check_dask_fit(self, X, y, sample_weight)
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]

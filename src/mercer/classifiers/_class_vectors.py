@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like
@@ -63,6 +63,12 @@ class ClassVectors:
     @cached_property
     def own_sums(self) -> Array:
         """R_i = Σ_{j in i's class} β_j k(x_i, x_j), the row itself included: (b, n)."""
+        if is_dask_array(self.weights):
+            from mercer.sums._dask_left_out import own_group_sums
+
+            X, codes = self.sample.X, self.sample.codes
+            sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)
+            return sums + self.weights
         xp = array_namespace(self.weights)
         if self.tol is not None:
             return self._own_sums_within(self.tol)
@@ -119,8 +125,8 @@ class ClassVectors:
                     continue
                 terms = sums[:, first - rows.start : last - rows.start, :]
                 terms = terms + log_weights[:, first:last, None]
-                part = _split(xp.permute_dims(terms, (0, 2, 1)), first)
-                parts[c] = part if parts[c] is None else _merge(parts[c], part)
+                part = split_terms(xp.permute_dims(terms, (0, 2, 1)), first)
+                parts[c] = part if parts[c] is None else merge_split(parts[c], part)
         tops, largest, rests = (xp.stack(list(p), axis=1) for p in zip(*parts, strict=True))
         return Products(xp.logaddexp(tops, rests), largest, rests)
 
@@ -188,7 +194,7 @@ def _batches(bounds: tuple[int, ...]) -> Iterator[tuple[int, int]]:
             low = high
 
 
-def _split(terms: Array, first: int) -> tuple[Array, Array, Array]:
+def split_terms(terms: Array, first: int) -> tuple[Array, Array, Array]:
     """Return the largest term of the last axis, its index counted from `first`, and log Σ rest."""
     xp = array_namespace(terms)
     at = xp.argmax(terms, axis=-1)
@@ -197,7 +203,8 @@ def _split(terms: Array, first: int) -> tuple[Array, Array, Array]:
     return xp.max(terms, axis=-1), at + first, rest
 
 
-def _merge(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, ...]:
+def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, ...]:
+    """Merge what `split_terms` returned of two ranges of rows, the first of them first."""
     xp = array_namespace(a[0])
     rest = xp.logaddexp(xp.logaddexp(a[2], b[2]), xp.minimum(a[0], b[0]))
     return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest

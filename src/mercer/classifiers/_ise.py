@@ -1,5 +1,6 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -7,16 +8,19 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._dask_left_out import tally_vectors
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
+from mercer.classifiers._point_sums import class_sums_in_blocks
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import search, self_tune
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
 
@@ -174,7 +178,14 @@ class ISEClassifier(ClassVectorClassifier):
         self
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
-        sample = Sample.sorted(X, codes, weights)
+        if self.weighting != "uniform":
+            refuse_dask(
+                X,
+                f"ISEClassifier(weighting={self.weighting!r})",
+                "its solver looks at all rows at once",
+                "use weighting='uniform', or a sample of the rows in memory, X[rows].compute()",
+            )
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
         self.bandwidth_, chosen = self._resolve(sample)
         if self.weighting == "uniform":
             self._fit_means(sample, chosen)
@@ -182,7 +193,7 @@ class ISEClassifier(ClassVectorClassifier):
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
+    def _resolve(self, sample: Any) -> tuple[float, LeftOutVectors | None]:
         """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
             return resolve_bandwidth(self.bandwidth, sample.X, sample.weights), None
@@ -191,17 +202,26 @@ class ISEClassifier(ClassVectorClassifier):
             return LeftOutVectors.of(sample, bandwidths, None, links="counts")
 
         rules = {"ise": _left_out_ways}
-        results, best, chosen = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
+        chosen = None
+        if is_dask_array(sample.X):
+            run = partial(tally_vectors, sample, rules, None, links="counts")
+            results, best = search(run, sample, self.scoring)
+        else:
+            results, best, ladder = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
+            chosen = cast(LeftOutVectors, ladder)
         del results["rule"]
         self.loo_results_ = results
-        return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
+        return float(results["bandwidth"][best]), chosen
 
     def _fit_means(self, sample: Sample, chosen: LeftOutVectors | None) -> None:
         """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
-        shares = sample.weights / take_rows(self.class_count_, sample.codes)
+        if is_dask_array(sample.X):
+            shares = sample.weights / take_by_code(self.class_count_, sample.codes)
+        else:
+            shares = sample.weights / take_rows(self.class_count_, sample.codes)
         if chosen is not None:
             self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
             links = xp.exp(chosen.whole(0).log_links[0, :])
@@ -251,6 +271,16 @@ class ISEClassifier(ClassVectorClassifier):
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""
+        if is_dask_array(X):
+            return class_sums_in_blocks(
+                X,
+                self.X_fit_,
+                self._shares,
+                len(self.classes_),
+                log=False,
+                groups=self._codes,
+                bandwidth=mercer_width(self.bandwidth_),
+            )
         xp = array_namespace(X)
         sums = kernel_sum(
             X,

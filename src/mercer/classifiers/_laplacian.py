@@ -6,24 +6,34 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import (
+    class_sizes,
+    held,
+    is_dask_array,
+    log_total,
+    row_numbers,
+    take_by_code,
+)
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._dask_left_out import tally_vectors
+from mercer.classifiers._dask_sample import choose_dask_nodes
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
-from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut
+from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._nodes import choose_nodes
-from mercer.classifiers._point_sums import log_class_sums
+from mercer.classifiers._nodes import choose_nodes, node_shares
+from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
 from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import search, self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -236,20 +246,22 @@ class LaplacianClassifier(ClassVectorClassifier):
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         random_state = check_random_state(self.random_state)
-        sample = Sample.sorted(X, codes, weights)
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
         counts = to_numpy(sample.counts)
         self.class_prior_ = like(counts / counts.sum(), weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
-        chosen = self._choose(sample, density.of_rows(sample.order))
-
-        xp = array_namespace(weights)
-        self.weights_ = xp.ones_like(weights)
-        if chosen.densities is not None:
-            self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
-        self._expand(X, codes, chosen, random_state)
+        if is_dask_array(X):
+            self._fit_blocks(sample, density, random_state)
+        else:
+            chosen = self._choose(sample, density.of_rows(sample.order))
+            xp = array_namespace(weights)
+            self.weights_ = xp.ones_like(weights)
+            if chosen.densities is not None:
+                self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
+            self._expand(X, codes, chosen, random_state)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -293,6 +305,60 @@ class LaplacianClassifier(ClassVectorClassifier):
         self.rule_ = str(self.loo_results_["rule"][best])
         fast = chosen.fast if isinstance(chosen, ExactlyLeftOut) else chosen
         return cast(LeftOutVectors, fast)
+
+    def _fit_blocks(self, sample: Any, density: Density, random_state: Any) -> None:
+        """Fit rows in a Dask array: choose, weigh the rows, and expand on all or some of them."""
+        self._choose_blocks(sample, density)
+        X, codes, weights = sample.X, sample.codes, sample.weights
+        xp = array_namespace(weights)
+        F = density.at_rows(X, weights, (self.bandwidth_,), self.tol)
+        F = xp.ones_like(weights) if F is None else held(F[0, :])
+        self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
+        beta, rows = weights * F**-0.5, row_numbers(X)
+        if self.n_nodes is not None and self.n_nodes < X.shape[0]:
+            shares = node_shares(class_sizes(codes, sample.n_classes), self.n_nodes)
+            rows, X, codes, beta = choose_dask_nodes(
+                self.node_selection, X, codes, beta, shares, random_state
+            )
+        self.X_fit_, self.node_weights_ = X, beta
+        self.node_classes_, self.support_ = codes.astype(np.int64), rows
+        sample = Sample.sorted(X, codes, beta, sample.n_classes)
+        width = mercer_width(self.bandwidth_)
+        vectors = ClassVectors(sample, (width,), sample.weights[None, :])
+        self.norms_ = vectors.squared_norms[0, :] ** 0.5
+        if self.rule_ == "append":
+            self._log_links = _log_links(vectors)
+
+    def _choose_blocks(self, sample: Any, density: Density) -> None:
+        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
+        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
+        if not by_loo:
+            self.bandwidth_ = resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
+        if not by_loo and self.rule != "auto":
+            self.rule_ = self.rule
+            return
+        if self.loo == "exact":  # which is for few rows
+            require_few_rows(sample.X.shape[0])
+            X, codes, weights = (A.compute() for A in (sample.X, sample.codes, sample.weights))
+            together = Sample.sorted(X, codes.astype(np.int64), weights)
+            self._choose(together, density.of_rows(together.order))
+            return
+        rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
+        run = partial(
+            tally_vectors,
+            sample,
+            {rule: partial(self._left_out_ways, rule) for rule in rules},
+            density,
+            leaving=density.leaving(sample.weights, sample.unit),
+            links="norms" if "append" in rules else None,
+        )
+        if by_loo:
+            self.loo_results_, best = search(run, sample, self.scoring)
+        else:
+            self.loo_results_ = run((self.bandwidth_,))
+            best = choose(self.loo_results_, self.scoring)
+        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
+        self.rule_ = str(self.loo_results_["rule"][best])
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the rows' scores without them; for the append rule also by whole classes."""
@@ -340,7 +406,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""
         xp = array_namespace(X)
         if self.density is None:
-            return xp.zeros(X.shape[0], dtype=xp.float64, device=device(X))
+            return xp.astype(xp.zeros_like(X[:, 0]), xp.float64)
         F = kernel_sum(
             X,
             self._density_rows,
@@ -350,13 +416,18 @@ class LaplacianClassifier(ClassVectorClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
+    def _node_groups(self) -> Array:
+        codes = self.node_classes_
+        return codes if is_dask_array(codes) else to_numpy(codes)
+
     def _log_scores(self, X: Array) -> Array:
         xp = array_namespace(X)
         log_sums = log_class_sums(
             X,
             self.X_fit_,
             self.node_weights_,
-            groups=to_numpy(self.node_classes_),
+            groups=self._node_groups(),
+            n_classes=len(self.classes_),
             bandwidth=mercer_width(self.bandwidth_),
             tol=self.tol,
         )
@@ -374,6 +445,8 @@ class LaplacianClassifier(ClassVectorClassifier):
 
 def _log_links(vectors: ClassVectors) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
+    if is_dask_array(vectors.weights):
+        return _log_links_of_blocks(vectors)
     sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
     xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
     divided = xp.astype(beta / norms[sample.classes], sample.X.dtype)
@@ -387,3 +460,21 @@ def _log_links(vectors: ClassVectors) -> Array:
         sums.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = xp.concat(sums)
     return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])
+
+
+def _log_links_of_blocks(vectors: ClassVectors) -> Array:
+    """Return the same for rows in a Dask array."""
+    sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
+    codes, norms = sample.codes, vectors.squared_norms[0, :] ** 0.5
+    logs = class_sums_in_blocks(
+        sample.X,
+        sample.X,
+        beta / take_by_code(norms, codes),
+        sample.n_classes,
+        log=True,
+        groups=codes,
+        bandwidth=width,
+    )
+    index = np.arange(sample.n_classes)
+    others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
+    return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)

@@ -206,11 +206,12 @@ class LeftOutVectors:
             plain = self.vectors.sums(some) if self.links is not None else sums
             for rung in range(len(self.bandwidths)):
                 drift = None if drifts is None else drifts[rung]
-                yield self._part(some, rung, sums[rung], drift, plain[rung])
+                yield self.part(some, rung, sums[rung], drift, plain[rung])
 
-    def _part(
+    def part(
         self, rows: Rows, rung: int, sums: Array, drifts: Array | None, plain: Array
     ) -> LeftOut:
+        """Return what the rules need, from the rows' sums without them."""
         xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample
         at, counts, own = sample.index(rows), sample.counts_without(rows), sample.own(rows)
         omega, u = sample.weights[at], sample.unit[at]

@@ -37,12 +37,7 @@ class ExactlyLeftOut:
     fast: LeftOutVectors
 
     def __post_init__(self) -> None:
-        n = self.fast.vectors.sample.X.shape[0]
-        if n > MOST_ROWS:
-            raise ValueError(
-                f"loo='exact' takes time n³ and is for at most {MOST_ROWS} rows, got {n}; "
-                "use loo='fast'."
-            )
+        require_few_rows(self.fast.vectors.sample.X.shape[0])
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
@@ -77,6 +72,15 @@ class ExactlyLeftOut:
                 links = _log_links(sample, log_k, weights, exact.log_norms)
                 exact = replace(exact, log_links=links)
             yield exact
+
+
+def require_few_rows(n: int) -> None:
+    """Refuse what would take too long."""
+    if n > MOST_ROWS:
+        raise ValueError(
+            f"loo='exact' takes time n³ and is for at most {MOST_ROWS} rows, got {n}; "
+            "use loo='fast'."
+        )
 
 
 def _log_norms(sample: Sample, K: Array, weights: Array) -> Array:

@@ -9,12 +9,30 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import class_totals, on_dask, take_by_code
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
+from mercer.classifiers._dask_sample import check_dask_fit
 
 Array = Any
 
 
+def _fit_blocks(
+    model: "NearestAngleClassifier", X: Any, y: Any, sample_weight: Any = None
+) -> "NearestAngleClassifier":
+    """Find the class means of rows in a Dask array: one pass."""
+    X, codes, weights = check_dask_fit(model, X, y, sample_weight)
+    counts = class_totals(codes, weights, model.classes_.size)
+    shares = weights * take_by_code(1 / counts, codes)
+    model.means_ = class_totals(codes, shares * X.astype(np.float64).T, model.classes_.size).T
+    return model
+
+
+@on_dask(
+    fit=_fit_blocks,
+    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
+    predict=lambda m: (None, m.classes_.dtype),
+)
 class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
     r"""Classify by the cosine to class means.
 

@@ -36,14 +36,11 @@ def choose_nodes(
     Every class gets nodes in proportion to its rows, and at least one.
     """
     counts = np.bincount(codes)
-    if n_nodes < counts.size:
-        raise ValueError(
-            f"n_nodes={n_nodes} is less than the number of classes, {counts.size}: each needs one."
-        )
+    shares = node_shares(counts, n_nodes)
     order = np.argsort(codes, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(counts)])
     rows, kept = [], []
-    for (low, high), size in zip(pairwise(bounds), _shares(counts, n_nodes), strict=True):
+    for (low, high), size in zip(pairwise(bounds), shares, strict=True):
         members = order[low:high]
         beta = take_rows(weights, members)
         if selection == "largest":
@@ -62,8 +59,12 @@ def choose_nodes(
     return nodes[in_order], like(node_weights[in_order], weights)
 
 
-def _shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
+def node_shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
     """Divide nodes among classes by size: at least one each, at most what a class has."""
+    if n_nodes < counts.size:
+        raise ValueError(
+            f"n_nodes={n_nodes} is less than the number of classes, {counts.size}: each needs one."
+        )
     shares: NDArray[np.int64] = np.maximum(
         1, np.floor(n_nodes * counts / counts.sum()).astype(np.int64)
     )

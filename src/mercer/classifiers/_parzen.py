@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -11,15 +12,17 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import is_dask_array, keep_counted
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
+from mercer.classifiers._dask_left_out import tally_windows
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._sample import Rows, Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import search, self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
 
@@ -163,8 +166,8 @@ class ParzenClassifier(ClassVectorClassifier):
         self
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
-        sample = Sample.sorted(X, codes, weights)
-        counts = np.bincount(codes, to_numpy(weights)).astype(np.float64)
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
+        counts = to_numpy(sample.counts)
         self.class_count_ = like(counts, weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
         self.bandwidth_ = self._resolve(sample)
@@ -189,6 +192,8 @@ class ParzenClassifier(ClassVectorClassifier):
         pooled = resolve_bandwidth(self.bandwidth, sample.X, sample.weights, kernel=self.kernel)
         if not self.per_class:
             return pooled
+        if is_dask_array(sample.X):
+            return self._widths_of_blocks(sample, pooled)
         widths = [
             resolve_bandwidth(
                 self.bandwidth, sample.X[low:high, :], sample.weights[low:high], kernel=self.kernel
@@ -199,7 +204,17 @@ class ParzenClassifier(ClassVectorClassifier):
         ]
         return xp.asarray(widths, dtype=xp.float64, device=sample.weights.device)
 
-    def _leave_one_out(self, sample: Sample) -> float:
+    def _widths_of_blocks(self, sample: Sample, pooled: float) -> NDArray[np.float64]:
+        """Return one width for each class, whose rows are those with a weight."""
+        widths = []
+        for c in range(sample.n_classes):
+            weights, X = keep_counted(sample.weights * (sample.codes == c), sample.X)
+            varies = float(abs(X - X[:1]).max())
+            rule = {"sample_weight": weights, "kernel": self.kernel}
+            widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
+        return np.array(widths)
+
+    def _leave_one_out(self, sample: Any) -> float:
         kernel = get_kernel(self.kernel)
 
         def prepare(bandwidths: tuple[float, ...]) -> Ladder:
@@ -207,11 +222,18 @@ class ParzenClassifier(ClassVectorClassifier):
                 return LeftOutWindows(sample, bandwidths)
             return _OtherWindows(sample, bandwidths, kernel)
 
-        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
-        results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
+        rules = {"bayes": self._left_out_ways}
+        if is_dask_array(sample.X):
+            run = partial(tally_windows, kernel, sample, rules)
+            results, best = search(run, sample, self.scoring)
+        else:
+            results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
+
+    def _left_out_ways(self, part: LeftOut) -> list[Array]:
+        return [self._left_out_scores(part)]
 
     def _left_out_scores(self, part: LeftOut) -> Array:
         xp = array_namespace(part.log_sums)
@@ -228,19 +250,28 @@ class ParzenClassifier(ClassVectorClassifier):
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""
         xp = array_namespace(X)
-        codes = to_numpy(self._codes)
+        codes = self._codes if is_dask_array(self._codes) else to_numpy(self._codes)
+        n_classes = len(self.classes_)
         if isinstance(self.bandwidth_, float):
             return log_class_sums(
-                X, self.X_fit_, self._weights, groups=codes,
+                X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
                 kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
             )  # fmt: skip
         kernel = get_kernel(self.kernel)
         columns = []
+        if is_dask_array(X):  # one pass over all rows for each class
+            for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
+                sums = log_class_sums(
+                    X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
+                    kernel=kernel, bandwidth=h,
+                )  # fmt: skip
+                columns.append(sums[:, c] - kernel.log_normaliser(h, X.shape[1]))
+            return xp.stack(columns, axis=1).rechunk({1: -1})
         for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
             rows = np.flatnonzero(codes == c)
             sums = log_class_sums(
                 X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, kernel=kernel, bandwidth=h, tol=self.tol,
+                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h, tol=self.tol,
             )  # fmt: skip
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
+from array_api_compat import array_namespace, device, is_dask_array, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows
@@ -33,14 +33,18 @@ class Sample:
     """
 
     X: Array
-    codes: NDArray[np.int64]
+    codes: Array
     weights: Array
     bounds: tuple[int, ...]
     order: NDArray[np.int64]
 
     @classmethod
-    def sorted(cls, X: Array, codes: NDArray[np.int64], weights: Array) -> "Sample":
-        """Sort rows by class."""
+    def sorted(cls, X: Array, codes: Array, weights: Array, n_classes: int = 0) -> Any:
+        """Sort rows by class; those of a Dask array, with C classes, stay where they are."""
+        if is_dask_array(X):
+            from mercer.classifiers._dask_sample import BlockSample
+
+            return BlockSample(X, codes, weights, (), np.empty(0, np.int64), n_classes)
         order = np.argsort(codes, kind="stable")
         bounds = (0, *np.cumsum(np.bincount(codes)).tolist())
         return cls(take_rows(X, order), codes[order], take_rows(weights, order), bounds, order)

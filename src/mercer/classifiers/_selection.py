@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
+from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
+from mercer.classifiers._dask_sample import spread_and_rows
 from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, race
 from mercer.classifiers._sample import Sample
@@ -76,6 +78,8 @@ def search(
 def _centre(sample: Sample) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
     silverman = silverman_bandwidth(sample.X, sample_weight=sample.weights)
+    if is_dask_array(sample.X):
+        return _from_quartiles(silverman, *spread_and_rows(sample, _QUARTILE_ROWS))
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
     X, weights = xp.astype(sample.X, xp.float64) / unit, sample.weights / xp.sum(sample.weights)
@@ -83,6 +87,13 @@ def _centre(sample: Sample) -> float:
 
     step = max(1, X.shape[0] // _QUARTILE_ROWS)
     X, weights = to_numpy(X[::step, :]), to_numpy(weights[::step])
+    return _from_quartiles(silverman, spread, X, weights)
+
+
+def _from_quartiles(
+    silverman: float, spread: float, X: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
+    """Return Silverman's bandwidth, or what the quartiles of some rows make of it."""
     order = np.argsort(X, axis=0)
     shares = np.cumsum(weights[order], axis=0) / weights.sum()
     low, high = (

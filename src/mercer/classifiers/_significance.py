@@ -8,6 +8,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows
+from mercer._dask import as_blocks, is_dask_array
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum
 
@@ -90,7 +91,8 @@ class Density:
         """Return the weights of rows in the subset, 0 for others: (n,)."""
         mask = np.zeros(weights.shape[0])
         mask[self.subset] = 1
-        return weights * like(mask, weights)
+        mask = as_blocks(mask, weights) if is_dask_array(weights) else like(mask, weights)
+        return weights * mask
 
     def _scale(self, weights: Array) -> Array:
         """By how much the subset's other rows stand for all others: (n,)."""

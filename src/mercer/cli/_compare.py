@@ -46,6 +46,9 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; default: one for every core.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
     device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
@@ -62,6 +65,7 @@ def compare(
     """
     from joblib import cpu_count
 
+    from mercer._cluster import connected
     from mercer.cli._compare_folder import check_folder, describe, write_folder
     from mercer.cli._compare_map import draw_map
     from mercer.cli._compare_print import print_comparison
@@ -70,6 +74,11 @@ def compare(
     from mercer.report import write_comparison_report
 
     start = time.perf_counter()
+    if jobs is not None and scheduler is not None:
+        raise ValueError("Give --jobs or --scheduler, not both.")
+    if scheduler is not None:
+        with connected(scheduler):  # refuses what would fail later
+            pass
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
     place = resolve_device(device)
@@ -92,7 +101,8 @@ def compare(
                 budget=max(0.5 * seconds, _FOR_ROUNDS * seconds - spent),
                 metric=question.metric,
                 floor=question.floor,
-                n_jobs=jobs or min(_MOST_JOBS, cpu_count()),
+                n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
+                scheduler=scheduler,
                 random_state=seed,
                 on_progress=show,
             )

@@ -52,6 +52,9 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; default: one for every core.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
         "mercer-results"
     ),
@@ -72,6 +75,8 @@ def reproduce(
     from mercer.report import write_markdown, write_report
     from mercer.studies import run_studies
 
+    if jobs is not None and scheduler is not None:
+        raise ValueError("Give --jobs or --scheduler, not both.")
     try:
         with _progress() as show:
             results = run_studies(
@@ -81,6 +86,7 @@ def reproduce(
                 protocol=protocol,
                 data=data,
                 n_jobs=jobs,
+                scheduler=scheduler,
                 fresh=fresh,
                 on_progress=show,
             )

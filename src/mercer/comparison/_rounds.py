@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn.utils import indexable
 
 from mercer.comparison._checks import check_confidence_level, check_labels
+from mercer.comparison._rounds_cluster import Cluster
 from mercer.comparison._rounds_course import Clock, Course, RoundsProgress, Splits
 from mercer.comparison._rounds_fit import Work
 from mercer.comparison._rounds_result import RoundsComparison, collect_rounds
@@ -29,6 +30,7 @@ def compare_in_rounds(
     max_rounds: int = 20,
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
+    scheduler: str | None = None,
     random_state: int | np.random.RandomState | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
 ) -> RoundsComparison:
@@ -74,6 +76,10 @@ def compare_in_rounds(
     n_jobs : int or None, default=None
         None fits in this process, where nothing can be stopped. A number fits in so many
         processes, of one thread each; there a fit that takes more than its share is ended.
+    scheduler : str or None, default=None
+        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: its workers fit, as many at a
+        time as they have threads. A fit that takes more than its share is given up there, but
+        keeps its thread until it ends.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
     on_progress : callable, optional
@@ -116,6 +122,8 @@ def compare_in_rounds(
     """
     check_confidence_level(confidence_level)
     _check_numbers(budget, n_folds, max_rounds, n_jobs)
+    if scheduler is not None and n_jobs is not None:
+        raise ValueError("give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError("estimators must be a dict of names and estimators, with one at least.")
     if metric is not None and metric not in METRICS:
@@ -131,10 +139,12 @@ def compare_in_rounds(
                 positive=int(counts.argmin()))  # fmt: skip
     splits = Splits(labels, min(n_folds, int(counts.min())), random_state)
     metric = metric or choose_metric(labels)[0]
-    clock = Clock(budget)
     workers: Workers = Here(work)
-    if n_jobs is not None:
+    if scheduler is not None:
+        workers = Cluster(work, scheduler)
+    elif n_jobs is not None:
         workers = Processes(work, n_jobs)
+    clock = Clock(budget)
     course = Course(work.estimators, metric, clock, max_rounds, on_progress)
     interrupted = False
     try:

@@ -15,7 +15,7 @@ from mercer._processes import interrupts_held
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 
-__all__ = ["Done", "Here", "Limit", "Processes", "Workers"]
+__all__ = ["DIED", "Done", "Here", "Limit", "Processes", "Workers"]
 
 # What came of a task: a fit, or the seconds after which it was stopped because it took too long.
 Done = tuple[Task, Fit | float]
@@ -23,7 +23,7 @@ Done = tuple[Task, Fit | float]
 # The most seconds of a task that begins while so many are open, itself among them.
 Limit = Callable[[int], float]
 
-_DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
+DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
 
 
 class Workers(Protocol):
@@ -164,7 +164,7 @@ class _Worker:
                     "n_jobs must protect its entry by if __name__ == '__main__':"
                 ) from None
             self.restart()
-            return Fit(error=_DIED)
+            return Fit(error=DIED)
         self.task, self.is_ready = None, True
         return said if isinstance(said, Fit) else None
 

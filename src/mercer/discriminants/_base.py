@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import on_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
@@ -33,6 +34,13 @@ Array = Any
 FloatArray = NDArray[np.float64]
 
 
+@on_dask(
+    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
+    predict=lambda m: (None, m.classes_.dtype),
+    predict_proba=lambda m: (len(m.classes_), np.float64),
+    predict_log_proba=lambda m: (len(m.classes_), np.float64),
+    transform=lambda m: (m._n_features_out, np.float64),
+)
 class FisherDiscriminant(
     ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
 ):

@@ -6,6 +6,7 @@ Y. Xu, J.-y. Yang, J. Yang (2004), eqs (1)–(12) and (21)–(22).
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows
+from mercer._dask import on_dask
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -26,6 +28,7 @@ from mercer.discriminants._base import (
     validate_rows,
 )
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
+from mercer.discriminants._dask import fit_exact
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._tuning import Tuned, loo_rule, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
@@ -40,6 +43,7 @@ _MOST_ROWS = 2000
 _LANDMARKS = 1000
 
 
+@on_dask(fit=partial(fit_exact, most=_MOST_ROWS))
 class KernelFisherDiscriminant(FisherDiscriminant):
     r"""Kernel Fisher discriminant whose width and ridge choose themselves by leave-one-out.
 
@@ -311,7 +315,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
             f"{_LANDMARKS} landmarks. Set n_landmarks to choose their number or to None for all "
             "rows, or use SparseKernelFisherDiscriminant.",
-            stacklevel=5,
+            stacklevel=6,
         )
         return _LANDMARKS
 

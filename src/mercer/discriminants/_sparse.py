@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows
+from mercer._dask import on_dask
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -26,6 +27,7 @@ from mercer.discriminants._base import (
 from mercer.discriminants._blocks import BlockFitting, BlockState
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
+from mercer.discriminants._dask import fit_sparse
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._moments import Moments, accumulate
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
@@ -49,6 +51,7 @@ _SELECTION_RIDGE = 1e-6
 _MANY_NODES = 0.2
 
 
+@on_dask(fit=fit_sparse)
 class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     r"""Kernel Fisher discriminant on a few significant nodes, for tables of any length.
 

@@ -17,7 +17,8 @@ laplacian_information_cut         ∫pq/f / √(…)            the same, rows w
 
 Each is one function of a printed equation, computed in logs without the kernel matrix; the
 ``log_`` forms stay finite where densities in many columns, or far apart, do not.  NumPy arrays
-give a float; torch tensors a scalar that can be differentiated with respect to the rows.
+and Dask arrays give a float; torch tensors a scalar that can be differentiated with respect to the
+rows.
 :func:`two_sample_test` asks whether a divergence is larger than chance.
 
 >>> import numpy as np

@@ -7,6 +7,15 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._dask import (
+    check_dask_vector,
+    class_codes,
+    counted,
+    find_classes,
+    is_dask_array,
+    keep_counted,
+    log_total,
+)
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._sample import check_counts, check_sample
 from mercer.information._overlap import (
@@ -129,21 +138,37 @@ def _log_mean_cosine(
     if density not in ("parzen", None):
         raise ValueError(f"density must be 'parzen' or None, got {density!r}.")
     X, _ = check_sample(X, None)
-    classes = _check_classes(y, X.shape[0])
     weights = None
+    if is_dask_array(X):
+        X, classes, n_classes, weights = _check_blocks(X, y, sample_weight)
+        return X, _log_cosine_of(X, classes, n_classes, weights, bandwidth, kernel, density)
+    classes = _check_classes(y, X.shape[0])
     if sample_weight is not None:
         weights = check_counts(sample_weight, X.shape[0], "sample_weight")
         counted = np.flatnonzero(weights)
         X, weights, classes = take_rows(X, counted), weights[counted], classes[counted]
     names, classes = np.unique(classes, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(f"y must hold two classes or more, got {len(names)}.")
+    return X, _log_cosine_of(X, classes, len(names), weights, bandwidth, kernel, density)
+
+
+def _log_cosine_of(
+    X: Array,
+    classes: Array,
+    n_classes: int,
+    weights: Weights,
+    bandwidth: Any,
+    kernel: Kernel,
+    density: str | None,
+) -> Array:
+    """Return the logarithm of the cut of rows that have been checked, classes being numbers."""
+    if n_classes < 2:
+        raise ValueError(f"y must hold two classes or more, got {n_classes}.")
     h = resolve_bandwidth(bandwidth, X, weights, kernel=kernel)
 
     log_weights = None if density is None else _log_rarity(X, weights, kernel, h)
     width = overlap_width(kernel, h, h)
-    overlaps = _log_class_overlaps(X, classes, weights, log_weights, kernel, width)
-    return X, _log_mean_pairwise_cosine(overlaps)
+    overlaps = _log_class_overlaps(X, classes, n_classes, weights, log_weights, kernel, width)
+    return _log_mean_pairwise_cosine(overlaps)
 
 
 def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:
@@ -159,7 +184,8 @@ def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:
 
 def _log_class_overlaps(
     X: Array,
-    classes: NDArray[np.int64],
+    classes: Array,
+    n_classes: int,
     weights: Weights,
     log_rarity: Array | None,
     kernel: Kernel,
@@ -181,7 +207,9 @@ def _log_class_overlaps(
     rows = as_double(rows)
     if log_weights is not None:
         rows = rows + log_weights[:, None]
-    members = [np.flatnonzero(classes == c) for c in range(int(classes.max()) + 1)]
+    if is_dask_array(rows):
+        return log_total(rows, classes, n_classes)
+    members = [np.flatnonzero(classes == c) for c in range(n_classes)]
     return xp.stack([log_sum_exp(take_rows(rows, m), axis=0) for m in members])
 
 
@@ -194,6 +222,19 @@ def _log_mean_pairwise_cosine(overlaps: Array) -> Array:
     pairs = xp.stack([cosines[int(i), int(j)] for i, j in zip(first, second, strict=True)])
     mean = log_sum_exp(pairs) - float(np.log(len(first)))
     return xp.where(mean < 0, mean, xp.zeros_like(mean))  # above 0 by rounding only
+
+
+def _check_blocks(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Array, int, Array | None]:
+    """Return rows, class numbers, how many classes there are, and weights, as Dask arrays."""
+    names, labels = find_classes(y, X)
+    weights = None
+    if sample_weight is not None:
+        weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
+        weights, X, labels = keep_counted(weights, X, labels)
+        if X.shape[0] == 0:
+            raise ValueError("sample_weight is zero everywhere.")
+        names, labels = find_classes(labels, X)
+    return X, class_codes(names, labels), len(names), weights
 
 
 def _check_classes(y: Any, n_rows: int) -> NDArray[Any]:

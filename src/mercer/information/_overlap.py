@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
-from numpy.typing import NDArray
 
 from mercer._arrays import Array, detached, like
+from mercer._dask import is_dask_array, log_total
 from mercer.bandwidth._sample import total_weight
 from mercer.kernels import Kernel, cross_width
 from mercer.sums import log_kernel_sum
 
-Weights = NDArray[np.float64] | None
+Weights = Any  # (n,) float64, a Dask array where the rows are one; or None
 
 
 def overlap_width(kernel: Kernel, bandwidth_x: float, bandwidth_y: float) -> float:
@@ -41,7 +41,8 @@ def log_mean_kernel(
     if w_x is not None:
         rows = rows + like(np.log(w_x), rows)
     log_pairs = np.log(total_weight(X, w_x)) + np.log(total_weight(columns, w_y))
-    return log_sum_exp(rows) - float(log_pairs)
+    whole = log_total(rows) if is_dask_array(rows) else log_sum_exp(rows)
+    return whole - float(log_pairs)
 
 
 def log_sum_exp(values: Array, axis: int | None = None) -> Array:

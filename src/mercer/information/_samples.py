@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 
 from mercer._arrays import Array
 from mercer._rows import match_rows
@@ -65,7 +65,7 @@ class Pair:
     ) -> "Pair":
         """Validate what users pass; a rule sees the rows of both samples together."""
         kernel = get_kernel(kernel)
-        X, w_x = check_sample(X, sample_weight)
+        X, w_x = check_sample(X, sample_weight, of=Y if is_dask_array(Y) else None)
         Y, w_y = check_sample(Y, sample_weight_y, names=("Y", "sample_weight_y"), of=X)
         X, Y = match_rows(X, Y)
         if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):

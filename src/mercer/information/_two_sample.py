@@ -13,6 +13,7 @@ from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, detached, itemsize, to_numpy
+from mercer._dask import refuse_dask
 from mercer._rows import match_rows
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._sample import check_sample
@@ -173,6 +174,13 @@ def two_sample_test(
     kernel = get_kernel(kernel)
     kernel.require_mercer("a two-sample test")
     _check_options(statistic, n_permutations, confidence_level)
+    for A in (X, Y):
+        refuse_dask(
+            A,
+            "two_sample_test",
+            "every permutation looks at all rows",
+            "draw a sample of the rows and pass it in memory, X[rows].compute()",
+        )
     X, _ = check_sample(X, None)
     Y, _ = check_sample(Y, None, names=("Y", "sample_weight"), of=X)
     X, Y = (detached(A) for A in match_rows(X, Y))

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._dask import on_dask, refuses_dask
 from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
@@ -23,6 +24,10 @@ __all__ = ["LaplacianEigenmaps"]
 FloatArray = NDArray[np.float64]
 
 
+@on_dask(
+    fit=refuses_dask("neighbours are looked for among all rows"),
+    transform=lambda m: (m._n_features_out, np.float64),
+)
 class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Coordinates in which neighbours lie together, for old rows and new ones.
 

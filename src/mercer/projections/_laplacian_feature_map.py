@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, to_numpy
+from mercer._dask import on_dask, refuses_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
@@ -25,6 +26,10 @@ _DENSE_BELOW = 1000  # rows for which the matrix itself is decomposed
 _FAR = -500.0  # log density, in units of a window's peak, below which kernel values underflow
 
 
+@on_dask(
+    fit=refuses_dask("its eigenvectors have an entry for every row"),
+    transform=lambda m: (m._n_features_out, m.X_fit_.dtype),
+)
 class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Map rows to the leading eigenvectors of the Laplacian data matrix.
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._dask import on_dask, refuses_dask
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
@@ -18,6 +19,11 @@ __all__ = ["LaplacianSVC"]
 FloatArray = NDArray[np.float64]
 
 
+@on_dask(
+    fit=refuses_dask("its support vector machines look at all rows at once"),
+    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
+    predict=lambda m: (None, m.classes_.dtype),
+)
 class LaplacianSVC(ClassifierMixin, LaplacianMachine):
     r"""Support vector classifier whose output is smooth along a graph of all rows (LapSVM).
 

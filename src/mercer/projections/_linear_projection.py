@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from mercer._dask import on_dask, refuses_dask
 from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
@@ -59,6 +60,11 @@ def solve_projection(
     return np.maximum(values[:n_components], 0.0), V.T @ rows.axes
 
 
+@on_dask(
+    fit=refuses_dask("neighbours are looked for among all rows"),
+    transform=lambda m: (m._n_features_out, np.float64),
+    inverse_transform=lambda m: (m.n_features_in_, np.float64),
+)
 class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base: subclasses write `_solve`, from rows and their neighbours to directions."""
 

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from mercer._dask import on_dask, refuses_dask
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
@@ -26,6 +27,11 @@ __all__ = ["LaplacianSupportVectorAnalysis"]
 FloatArray = NDArray[np.float64]
 
 
+@on_dask(
+    fit=refuses_dask("its support vector machines look at all rows at once"),
+    transform=lambda m: (m._n_features_out, np.float64),
+    inverse_transform=lambda m: (m.n_features_in_, np.float64),
+)
 class LaplacianSupportVectorAnalysis(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, LaplacianMachine
 ):

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from mercer._cluster import connected, n_threads, require_on_workers
 from mercer._environment import machine, usable_cores, versions
 from mercer.studies._catalogue import list_studies
+from mercer.studies._cluster import run_jobs_on
 from mercer.studies._collect import Results, collect
 from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._progress import Clock, Progress
@@ -25,6 +28,7 @@ def run_studies(
     protocol: Literal["both", "paper", "honest"] = "both",
     data: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
+    scheduler: str | None = None,
     fresh: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Results:
@@ -51,6 +55,10 @@ def run_studies(
         A folder of ``.npz`` files; without it, ``MERCER_DATA``.
     n_jobs : int or None, default=None
         The number of processes; None means one for every usable core.
+    scheduler : str or None, default=None
+        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: its workers compute the jobs,
+        and this process keeps what they find.  They need the same versions, and the data folder
+        at the same place.
     fresh : bool, default=False
         Do not use outcomes of earlier runs.
     on_progress : callable, default=None
@@ -76,6 +84,9 @@ def run_studies(
     >>> results.failures.empty
     True
     """
+    if scheduler is not None and n_jobs is not None:
+        raise ValueError("give n_jobs or scheduler, not both")
+    data = os.environ.get("MERCER_DATA") if scheduler is not None and data is None else data
     folder = None if data is None else str(Path(data).absolute())
     output = Path(output).absolute()
     output.mkdir(parents=True, exist_ok=True)
@@ -86,6 +97,26 @@ def run_studies(
     sources = tuple(_source(name) for name in studies) or list_studies()
     plan = plan_jobs(sources, quick=quick, protocol=protocol, folder=folder)
 
+    with ExitStack() as stack:
+        client = None
+        if scheduler is not None:
+            client = stack.enter_context(connected(scheduler))
+            require_on_workers(client, [folder] if folder else [], "the data folder")
+            require_on_workers(client, [s for s in sources if s.endswith(".py")], "a study")
+            workers = n_threads(client)
+        return _run(plan, output, workers, client, folder, fresh, on_progress)
+
+
+def _run(
+    plan: Plan,
+    output: Path,
+    workers: int,
+    client: Any,
+    folder: str | None,
+    fresh: bool,
+    on_progress: Callable[[Progress], None] | None,
+) -> Results:
+    """Run what is not there yet, here or on a cluster, and collect everything."""
     started = datetime.now(UTC)
     clock = Clock(plan.jobs, workers)
     waiting: list[Job] = []
@@ -99,7 +130,11 @@ def run_studies(
         on_progress(Progress(done=clock.done, total=clock.total, seconds_left=None))
 
     failures: dict[str, str] = {}
-    for number, seconds, error in run_jobs(waiting, output, folder=folder, workers=workers):
+    if client is None:
+        finished = run_jobs(waiting, output, folder=folder, workers=workers)
+    else:
+        finished = run_jobs_on(client, waiting, output, folder=folder)
+    for number, seconds, error in finished:
         job = waiting[number]
         clock.finish(job, seconds)
         if error:

@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -18,7 +20,7 @@ from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 from mercer.studies._store import write_outcome
 
-__all__ = ["Finished", "run_jobs"]
+__all__ = ["Computed", "Finished", "compute_job", "run_jobs"]
 
 # The number of the job, the seconds that it took, and what went wrong, if anything.
 Finished = tuple[int, float, str]
@@ -55,22 +57,45 @@ def run_jobs(
             child.terminate()
 
 
-def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
+@dataclass(frozen=True)
+class Computed:
+    """What a job gave, by column, or the error that ended it."""
+
+    outcome: Any
+    columns: tuple[str, ...]
+    seconds: float
+    error: str = ""
+
+
+def compute_job(job: Job, folder: str | None) -> Computed:
+    """Compute a job on one thread; a failure is a result, unless later jobs would fail too."""
     start = time.perf_counter()
+    columns: tuple[str, ...] = ()
     try:
         function, task = resolve(job, folder)
         with threadpool_limits(1):  # here, where the study has loaded all that has threads
             outcome = function(task)
         seconds = time.perf_counter() - start
-        columns: tuple[str, ...] = ()
         if job.kind == "table":
             columns = load_study(job.source).tables[job.part].methods[job.method].columns
-        write_outcome(output / job.file, outcome, columns, seconds)
     except OSError:
         raise  # a full disk or a data set gone: no later job would fare better
     except Exception as error:
-        return number, time.perf_counter() - start, f"{type(error).__name__}: {error}"
-    return number, seconds, ""
+        return Computed(None, (), time.perf_counter() - start, f"{type(error).__name__}: {error}")
+    return Computed(outcome, columns, seconds)
+
+
+def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
+    computed = compute_job(job, folder)
+    if computed.error:
+        return number, computed.seconds, computed.error
+    try:
+        write_outcome(output / job.file, computed.outcome, computed.columns, computed.seconds)
+    except OSError:
+        raise
+    except Exception as error:
+        return number, computed.seconds, f"{type(error).__name__}: {error}"
+    return number, computed.seconds, ""
 
 
 def _start_worker() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_dask_array
 
 from mercer._arrays import Array, itemsize, to_numpy
 from mercer._rows import check_finite, check_rows, match_rows
@@ -49,7 +49,8 @@ def kernel_sum(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points at which the sum is wanted: a NumPy array or what becomes one, or a torch tensor.
+        Points at which the sum is wanted: a NumPy array or what becomes one, a torch tensor, or
+        a Dask array whose rows are cut into blocks, for a lazy result.
         float32 and float64 are computed as such, float16 as float32, integers as float64.
     Y : array-like of shape (m, d), default=None
         Points that are summed over; X itself when None, which takes half the time where
@@ -161,6 +162,16 @@ def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
     """Validate the arguments of either function and return its result."""
+    if is_dask_array(X) or is_dask_array(Y):
+        from mercer.sums._dask import dask_kernel_sum
+
+        check_options(options)
+        _check_exclude_self(Y, options)
+        widths, is_one = check_bandwidth(bandwidth)
+        kernel = get_kernel(kernel)
+        return dask_kernel_sum(
+            X, Y, weights, groups, kernel, widths, one_bandwidth=is_one, options=options
+        )
     checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
     out = _all_bandwidths(*checked, options)
     X, _, weights, groups, _, _ = checked
@@ -189,10 +200,7 @@ def check(
     if Y is None:
         Y = X
     else:
-        if options["exclude_self"]:
-            raise ValueError(
-                "exclude_self=True goes with Y=None: only then does a row meet itself."
-            )
+        _check_exclude_self(Y, options)
         X, Y = match_rows(X, check_rows(Y, "Y", of=X, finite=False))
     if X.shape[0] or Y.shape[0]:
         options["box"] = box = Box.of(X) if options["self_sum"] else Box.of(X, Y)
@@ -203,6 +211,11 @@ def check(
     groups = check_groups(groups, Y.shape[0], weights, X)
     bandwidths, is_number = check_bandwidth(bandwidth)
     return (X, Y, weights, groups, get_kernel(kernel), bandwidths), is_number
+
+
+def _check_exclude_self(Y: Any, options: dict[str, Any]) -> None:
+    if Y is not None and options["exclude_self"]:
+        raise ValueError("exclude_self=True goes with Y=None: only then does a row meet itself.")
 
 
 def _all_bandwidths(

@@ -61,6 +61,7 @@ def left_out_log_sums(
     weights: Array,
     removal: Removal | None = None,
     rows: slice | NDArray[np.int64] | None = None,
+    Y: Array | None = None,
 ) -> tuple[Array, Array | None]:
     """Return the logarithms and the drifts, (b, rows, groups) each, in float64.
 
@@ -76,17 +77,21 @@ def left_out_log_sums(
         None leaves the densities as they are: ρ = 1, and there is no drift.
     rows : slice, NumPy array of int or None
         Rows of X for which the sums are wanted; all when None.
+    Y : array of shape (m, d) or None
+        Rows that are summed over, none of which is in X, with their groups, weights and
+        densities; X itself when None.
     """
     xp = array_namespace(X)
-    box = Box.of(X)
+    is_self, Y = Y is None, X if Y is None else Y
+    box = Box.of(X) if is_self else Box.of(X, Y)
     if itemsize(X) == 4 and exceeds_single(box.extent, bandwidths):
-        X = xp.astype(X, xp.float64)
+        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     rows = slice(None) if rows is None else rows
-    arrangement = arrange(X.shape[0], None, groups, log=True)
+    arrangement = arrange(Y.shape[0], None, groups, log=True)
     problem = Problem(
-        X, X, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
-        log=True, self_sum=True, exclude_self=True, method="direct", tol=None, precision="high",
-        box=box,
+        X, Y, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
+        log=True, self_sum=is_self, exclude_self=is_self, method="direct", tol=None,
+        precision="high", box=box,
     )  # fmt: skip
     run = _run_torch if is_torch_array(X) else _run_compiled
     if is_on_gpu(X):

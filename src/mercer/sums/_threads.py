@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from joblib.parallel import get_active_backend
 
+from mercer._blocks import thread_limit
 from mercer._sklearn import effective_n_threads
 
 _pool: ThreadPoolExecutor | None = None
@@ -22,14 +23,17 @@ def thread_count() -> int:
     """Return how many threads a sum that starts here and now may use.
 
     The number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
-    already use the other cores (joblib's processes set scikit-learn's number themselves).
+    already use the other cores (joblib's processes set scikit-learn's number themselves); in a
+    task of Dask, at most its share of the cores.
     """
     backend, _ = get_active_backend()
     is_joblib_thread = (
         getattr(backend, "nesting_level", 0)
         and threading.current_thread() is not threading.main_thread()
     )
-    return 1 if is_joblib_thread else effective_n_threads()
+    limit = thread_limit()
+    most = effective_n_threads()
+    return 1 if is_joblib_thread else most if limit is None else min(most, limit)
 
 
 def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> None:

@@ -1,0 +1,439 @@
+"""Dask arrays as users pass them: checked without being loaded, and their rows in blocks.
+
+What needs no values (shapes, types, chunks) is checked at once.  What does (NaN, infinity, negative
+weights) is checked in the tasks that load a block, and the sentence names the row of the table.
+"""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from array_api_compat import is_dask_array
+from numpy.typing import NDArray
+
+from mercer._blocks import Blocks, compute, share_of_machine
+
+__all__ = [
+    "as_blocks",
+    "as_given",
+    "by_blocks",
+    "check_dask_rows",
+    "check_dask_vector",
+    "class_codes",
+    "class_sizes",
+    "class_totals",
+    "counted",
+    "find_classes",
+    "from_memory",
+    "gather_rows",
+    "held",
+    "is_dask_array",
+    "keep_counted",
+    "log_total",
+    "on_dask",
+    "ones",
+    "refuse_dask",
+    "refuses_dask",
+    "row_numbers",
+    "take_by_code",
+]
+
+T = TypeVar("T")
+
+_ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
+
+
+def check_dask_rows(A: Any, name: str) -> Any:
+    """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns.
+
+    Blocks without rows are gone.
+    """
+    if A.ndim == 1:
+        raise ValueError(
+            f"{name} must be a matrix with one row for each point, got a vector of length "
+            f"{A.shape[0]}; use {name}.reshape(-1, 1) if it is one feature."
+        )
+    if A.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, got {A.ndim} dimensions.")
+    _check_chunks(A, name)
+    if A.shape[0] == 0:
+        raise ValueError(f"{name} has no rows.")
+    if A.shape[1] == 0:
+        raise ValueError(f"{name} has no columns.")
+    filled = tuple(size for size in A.chunks[0] if size)
+    A = _in_memory_kind(A, name).rechunk({0: filled, 1: -1})
+    return _checked(A, name, _float_type(A, name), _finite)
+
+
+def check_dask_vector(
+    values: Any,
+    name: str,
+    X: Any,
+    *,
+    check: Callable[[NDArray[Any], str, int], None] | None = None,
+    dtype: Any = np.float64,
+) -> Any:
+    """Return one number for each row of X, cut as X is, whatever it came as."""
+    is_lazy = is_dask_array(values)
+    values = values if is_lazy else np.asarray(values)
+    if is_lazy:
+        _check_chunks(values, name)
+        values = _in_memory_kind(values, name)
+    if values.shape[:1] != X.shape[:1] or values.ndim > 2:
+        raise ValueError(
+            f"{name} must have one entry for each of the {X.shape[0]} rows, got shape "
+            f"{tuple(values.shape)}."
+        )
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers.")
+    cut = as_blocks(values, X)
+    if dtype is None:
+        dtype = cut.dtype
+    return _checked(cut, name, dtype, check or _finite)
+
+
+def counted(values: NDArray[Any], name: str, start: int) -> None:
+    """Refuse weights that are negative or not finite, naming the first."""
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"{name} must be finite and not negative, got {values[row]:g} in row {row + start}."
+        )
+
+
+def as_blocks(A: Any, X: Any) -> Any:
+    """Return A, which has a row or entry for each row of X, as a Dask array that is cut as X is."""
+    import dask.array as da
+
+    chunks = (X.chunks[0], *((size,) for size in A.shape[1:]))
+    return A.rechunk(chunks) if is_dask_array(A) else da.from_array(A, chunks=chunks)
+
+
+def from_memory(A: NDArray[Any], rows: int = _ROWS_AT_ONCE) -> Any:
+    """Return an array in memory as blocks of rows."""
+    import dask.array as da
+
+    return da.from_array(A, chunks=(max(1, min(rows, len(A))), *A.shape[1:]))
+
+
+def ones(X: Any) -> Any:
+    """Return 1 for each row of X."""
+    import dask.array as da
+
+    return da.ones(X.shape[0], chunks=(X.chunks[0],))
+
+
+def row_numbers(X: Any) -> Any:
+    """Return 0, 1, … for the rows of X."""
+    import dask.array as da
+
+    return da.arange(X.shape[0], chunks=(X.chunks[0],), dtype=np.int64)
+
+
+def held(A: Any) -> Any:
+    """Return a Dask array whose blocks are computed and stay where they are; others as they are.
+
+    What is used again and takes a pass over all pairs to compute is held.
+    """
+    return A.persist() if is_dask_array(A) else A
+
+
+def log_total(logs: Any, codes: Any = None, n_classes: int = 1) -> NDArray[np.float64]:
+    """Return log Σ exp of (n,) or (n, c) numbers over all rows, or over those of each class.
+
+    The shape is that of one row, with a leading axis of classes where codes are given; −inf
+    where there is nothing to add.
+    """
+    others = () if codes is None else (Blocks.of(codes),)
+    parts = Blocks.of(logs).map(partial(_log_total, n_classes), *others, name="log-total")
+    total = compute(parts.merged(np.logaddexp, name="log-total"))[0]
+    return np.asarray(total if codes is not None else total[0])
+
+
+def as_given(result: Any, X: Any) -> Any:
+    """Return a result for X as it came: lazily for a Dask array, else computed."""
+    return result.compute() if is_dask_array(result) and not is_dask_array(X) else result
+
+
+def gather_rows(A: Any, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return these rows, sorted, of a Dask array in memory."""
+    return np.asarray(A[rows].compute())
+
+
+def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
+    """Return weights and others without the rows of weight 0."""
+    blocks = Blocks.of(weights).map(_count_positive, name="count")
+    sizes = tuple(compute(blocks.merged(_join, name="count"))[0])
+    if sum(sizes) == weights.shape[0]:
+        return weights, *others
+    if not sum(sizes):
+        return tuple(A[:0] for A in (weights, *others))
+    mask = weights > 0
+    kept = []
+    for A in (weights, *others):
+        part = A[mask]
+        part._chunks = (sizes, *part.chunks[1:])
+        kept.append(part.rechunk({0: tuple(size for size in sizes if size)}))
+    return tuple(kept)
+
+
+def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
+    """Return the sorted classes, and y cut as X is."""
+    is_lazy = is_dask_array(y)
+    y = y if is_lazy else np.asarray(y)
+    if is_lazy:
+        _check_chunks(y, "y")
+        y = _in_memory_kind(y, "y")
+    if y.shape != X.shape[:1]:
+        raise ValueError(
+            f"y must have one class for each of the {X.shape[0]} rows of X, got shape "
+            f"{tuple(y.shape)}."
+        )
+    if not is_lazy:
+        return np.unique(y), as_blocks(y, X)
+    y = as_blocks(y, X)
+    parts = Blocks.of(y).map(_classes_of, name="classes")
+    return np.asarray(compute(parts.merged(np.union1d, name="classes"))[0]), y
+
+
+def class_codes(classes: NDArray[Any], y: Any) -> Any:
+    """Return the number of each row's class, 0 … C − 1, in the smallest integers that hold it."""
+    dtype = np.min_scalar_type(len(classes))
+    return y.map_blocks(
+        partial(_encode, classes, dtype),
+        dtype=dtype,
+        meta=np.empty(0, dtype),
+    )
+
+
+def class_totals(codes: Any, values: Any, n_classes: int) -> NDArray[np.float64]:
+    """Add up (…, n) numbers by class: (…, C), computed."""
+    axis = values.ndim - 1
+    parts = Blocks.of(values, axis).map(
+        partial(_class_totals, n_classes), Blocks.of(codes), name="by-class"
+    )
+    return np.asarray(compute(parts.merged(np.add, name="by-class"))[0])
+
+
+def class_sizes(codes: Any, n_classes: int) -> NDArray[np.int64]:
+    """Return how many rows each class has."""
+    return class_totals(codes, ones(codes), n_classes).astype(np.int64)
+
+
+def take_by_code(values: NDArray[Any], codes: Any) -> Any:
+    """Return values[…, code of the row] for each row: (…, n)."""
+    values = np.asarray(values)
+    lead = tuple((size,) for size in values.shape[:-1])
+    return codes.map_blocks(
+        partial(np.take, values, axis=-1),
+        dtype=values.dtype,
+        chunks=(*lead, codes.chunks[0]),
+        new_axis=list(range(values.ndim - 1)) or None,
+        meta=np.empty((0,) * values.ndim, values.dtype),
+    )
+
+
+def by_blocks(
+    function: Callable[[NDArray[Any]], NDArray[Any]], X: Any, *, n_columns: int | None, dtype: Any
+) -> Any:
+    """Return function(block) of all blocks of rows, lazily: (n,) or (n, n_columns)."""
+    narrow = n_columns is None
+    return X.map_blocks(
+        partial(_limited, function, dtype, n_columns),
+        dtype=dtype,
+        chunks=(X.chunks[0],) if narrow else (X.chunks[0], (n_columns,)),
+        drop_axis=1 if narrow else None,
+        meta=np.empty((0,) if narrow else (0, 0), dtype=dtype),
+    )
+
+
+def on_dask(
+    *,
+    fit: Callable[..., Any] | None = None,
+    **answers: Callable[[Any], tuple[int | None, Any]],
+) -> Callable[[type[T]], type[T]]:
+    """Return a class decorator: what an estimator does where X is a Dask array.
+
+    Parameters
+    ----------
+    fit : callable or None
+        Called as fit(model, X, y, …) in place of the method.
+    **answers : callables
+        For each method that answers row by row: the columns (None for a vector) and the type of
+        its answer, from the fitted model.  The method is called for each block alone, lazily.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        for name, shape in answers.items():
+            setattr(cls, name, _answering(getattr(cls, name), name, shape))
+        if fit is not None:
+            for name in ("fit", "fit_transform"):
+                if name in vars(cls):
+                    setattr(cls, name, _fitting(getattr(cls, name), name, fit))
+        return cls
+
+    return decorate
+
+
+def _answering(
+    method: Callable[..., Any], name: str, shape: Callable[[Any], tuple[int | None, Any]]
+) -> Callable[..., Any]:
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        if not is_dask_array(X):
+            return method(self, X)
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self)
+        if name != "inverse_transform":
+            validate_data(self, X, reset=False, skip_check_array=True)
+        rows = check_dask_rows(X, "X")
+        n_columns, dtype = shape(self)
+        return by_blocks(getattr(self, name), rows, n_columns=n_columns, dtype=dtype)
+
+    return answer
+
+
+def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
+        if not is_dask_array(X):
+            return method(self, X, *arguments, **options)
+        model = fit(self, X, *arguments, **options)
+        return model.transform(X) if name == "fit_transform" else model
+
+    return fitted
+
+
+def refuses_dask(why: str) -> Callable[..., Any]:
+    """Return a fit that refuses Dask arrays in one sentence."""
+
+    def fit(model: Any, X: Any, *arguments: Any, **options: Any) -> Any:
+        refuse_dask(
+            X,
+            f"{type(model).__name__}.fit",
+            why,
+            "fit rows in memory, such as a sample X[rows].compute(); the fitted model answers "
+            "Dask arrays block by block",
+        )
+
+    return fit
+
+
+def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
+    """Say in one sentence that a fit takes no Dask array, why, and what to do."""
+    if is_dask_array(X):
+        raise ValueError(f"{who} takes no Dask array: {why}; {instead}.")
+
+
+def _log_total(
+    n_classes: int, _: int, logs: NDArray[Any], codes: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    out = np.full((n_classes, *logs.shape[1:]), -np.inf)
+    for c in range(n_classes):
+        part = logs if codes is None else logs[codes == c]
+        if len(part):
+            top = part.max(axis=0)
+            top = np.where(np.isfinite(top), top, 0.0)
+            with np.errstate(divide="ignore"):
+                out[c] = np.log(np.exp(part - top).sum(axis=0)) + top
+    return out
+
+
+def _limited(
+    function: Callable[[NDArray[Any]], NDArray[Any]],
+    dtype: Any,
+    n_columns: int | None,
+    block: NDArray[Any],
+) -> NDArray[Any]:
+    if len(block) == 0:
+        return np.empty((0,) if n_columns is None else (0, n_columns), dtype=dtype)
+    with share_of_machine():
+        return np.asarray(function(block), dtype=dtype)
+
+
+def _check_chunks(A: Any, name: str) -> None:
+    if np.isnan(A.shape[0]):
+        raise ValueError(
+            f"{name} is a Dask array whose blocks have unknown sizes; call "
+            f"{name}.compute_chunk_sizes() first."
+        )
+
+
+def _in_memory_kind(A: Any, name: str) -> Any:
+    meta = getattr(A, "_meta", None)
+    if meta is not None and not isinstance(meta, np.ndarray):
+        raise TypeError(
+            f"{name} is a Dask array with blocks of {type(meta).__module__}; its blocks must be "
+            "NumPy arrays."
+        )
+    return A
+
+
+def _float_type(A: Any, name: str) -> Any:
+    if A.dtype in (np.float32, np.float64):
+        return A.dtype.newbyteorder("=")
+    if A.dtype == np.float16:
+        return np.dtype(np.float32)
+    if A.dtype.kind in "biuf":
+        return np.dtype(np.float64)
+    raise ValueError(f"{name} must hold real numbers, got {A.dtype}.")
+
+
+def _checked(A: Any, name: str, dtype: Any, check: Callable[..., None]) -> Any:
+    return A.map_blocks(
+        _check_block,
+        what=name,
+        as_type=np.dtype(dtype),
+        check=check,
+        dtype=dtype,
+        meta=np.empty((0,) * A.ndim, dtype),
+    )
+
+
+def _check_block(
+    block: NDArray[Any],
+    what: str,
+    as_type: Any,
+    check: Callable[..., None],
+    block_info: Any = None,
+) -> NDArray[Any]:
+    start = block_info[0]["array-location"][0][0] if block_info else 0
+    out = np.asarray(block).astype(as_type, copy=False)
+    check(out, what, int(start))
+    return out
+
+
+def _finite(block: NDArray[Any], name: str, start: int) -> None:
+    bad = ~np.isfinite(block)
+    if bad.any():
+        row, *column = (int(i) for i in np.argwhere(bad)[0])
+        what = "NaN" if np.isnan(block[(row, *column)]) else "infinity"
+        where = f"in row {row + start}" + (f", column {column[0]}" if column else "")
+        raise ValueError(f"{name} contains {what} {where}.")
+
+
+def _classes_of(_: int, labels: NDArray[Any]) -> NDArray[Any]:
+    return np.unique(labels)
+
+
+def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    return np.searchsorted(classes, labels).astype(dtype)
+
+
+def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:
+    return [int((weights > 0).sum())]
+
+
+def _join(a: list[int], b: list[int]) -> list[int]:
+    return a + b
+
+
+def _class_totals(
+    n_classes: int, _: int, values: NDArray[Any], codes: NDArray[Any]
+) -> NDArray[np.float64]:
+    flat = values.reshape(int(np.prod(values.shape[:-1])), len(codes))
+    sums = [np.bincount(codes, row, n_classes) for row in flat]
+    return np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_classes)

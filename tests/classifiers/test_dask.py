@@ -1,0 +1,181 @@
+"""Classifiers fitted on Dask arrays: the options that change what is computed."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from lazy import cut, cut_elsewhere, labelled
+from mercer import (
+    ISEClassifier,
+    LaplacianClassifier,
+    NearestAngleClassifier,
+    ParzenClassifier,
+)
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+MODELS = [
+    NearestAngleClassifier(),
+    ParzenClassifier(bandwidth="silverman", per_class=True, priors="uniform"),
+    ParzenClassifier(bandwidth=[0.4, 0.5, 0.6]),
+    ParzenClassifier(scoring="balanced_accuracy"),
+    ParzenClassifier(kernel="laplace"),
+    ISEClassifier(bandwidth="scott"),
+    ISEClassifier(),
+    LaplacianClassifier(bandwidth=0.5, density="mercer", priors="uniform"),
+    LaplacianClassifier(bandwidth=0.5, density=None, rule="append"),
+    LaplacianClassifier(bandwidth="scott", rule="auto"),
+    LaplacianClassifier(),
+    LaplacianClassifier(loo="exact"),
+    LaplacianClassifier(rule="append", density_subset=0.5, random_state=0),
+    LaplacianClassifier(bandwidth=0.5, n_nodes=20, node_selection="largest"),
+    LaplacianClassifier(bandwidth=0.5, n_nodes=20, node_selection="random", random_state=3,
+                        rule="append"),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def _check(model, X, y, weights=None, tol=1e-9):
+    new, _ = labelled(30, seed=1, dtype=X.dtype)
+    new[0] += 300  # far from everything
+    options = {} if weights is None else {"sample_weight": weights}
+    expected = clone(model).fit(X, y, **options)
+    lazily = {} if weights is None else {"sample_weight": cut_elsewhere(weights)}
+    fitted = clone(model).fit(cut(X), cut_elsewhere(y), **lazily)
+    if hasattr(expected, "bandwidth_"):
+        np.testing.assert_allclose(fitted.bandwidth_, expected.bandwidth_, rtol=1e-9)
+    for column, values in getattr(expected, "loo_results_", {}).items():
+        found = fitted.loo_results_[column]
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(found, values, rtol=100 * tol, atol=tol, err_msg=column)
+    for method in ("decision_function", "predict_proba", "predict_log_proba"):
+        if hasattr(expected, method):
+            answer = getattr(expected, method)(new)
+            for one, rows in ((fitted, cut(new)), (fitted, new), (expected, cut(new))):
+                found = getattr(one, method)(rows)
+                assert isinstance(found, da.Array if isinstance(rows, da.Array) else np.ndarray)
+                assert found.dtype == answer.dtype
+                np.testing.assert_allclose(found, answer, rtol=tol, atol=tol, err_msg=method)
+    predicted = fitted.predict(cut(new))
+    assert predicted.dtype == y.dtype
+    assert predicted.chunks == ((10, 1, 19),)
+    np.testing.assert_array_equal(predicted.compute(), expected.predict(new))
+    np.testing.assert_array_equal(fitted.predict(new), expected.predict(new))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_as_in_memory_with_weights(model):
+    X, y = labelled(90)
+    _check(model, X, y, np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 90))
+
+
+@pytest.mark.parametrize("model", [MODELS[3], MODELS[8], MODELS[10], MODELS[5]], ids=str)
+def test_two_classes_in_single_precision(model):
+    X, y = labelled(90, n_classes=2, dtype=np.float32)
+    _check(model, X, y, tol=2e-3)
+
+
+def test_many_small_classes_are_summed_together():
+    X, y = labelled(120, n_classes=12)
+    _check(LaplacianClassifier(), X, y)
+
+
+def test_wild_rows_move_the_ladder_as_in_memory():
+    X, y = labelled(90)
+    X[7] = 1e6
+    _check(ParzenClassifier(), X, y)
+
+
+def test_rows_stay_in_blocks():
+    X, y = labelled(60)
+    model = LaplacianClassifier(bandwidth=0.5).fit(cut(X), y)
+    for name in ("X_fit_", "weights_", "node_weights_", "node_classes_", "support_"):
+        value = getattr(model, name)
+        assert isinstance(value, da.Array), name
+        assert value.chunks[0] == (20, 1, 39)
+    assert isinstance(model.norms_, np.ndarray)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_fitted_models_can_be_pickled(model):
+    X, y = labelled(60)
+    if getattr(model, "bandwidth", 1.0) == "loo":
+        model = clone(model).set_params(bandwidth=0.5)
+    fitted = clone(model).fit(cut(X), y)
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+
+
+def test_a_fit_in_memory_forgets_the_blocks():
+    X, y = labelled(60)
+    model = LaplacianClassifier(bandwidth=0.5, rule="append").fit(cut(X), y)
+    model.fit(X, y)
+    assert not any(isinstance(value, da.Array) for value in vars(model).values())
+
+
+def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
+    from mercer.sums import _dask_left_out
+
+    monkeypatch.setattr(_dask_left_out, "_PIECE_BYTES", 16 * 3 * 17 * 7)  # seven rows
+    X, y = labelled(60)
+    _check(ISEClassifier(), X, y)
+    _check(LaplacianClassifier(), X, y)
+
+
+def test_no_task_returns_more_than_a_few_blocks():
+    from dask.callbacks import Callback
+
+    X, y = labelled(4000)
+    sizes = []
+
+    def record(key, value, graph, state, worker):
+        parts = value if isinstance(value, tuple | list) else [value]
+        sizes.append(sum(getattr(part, "nbytes", 0) for part in parts))
+
+    with Callback(posttask=record):
+        model = LaplacianClassifier(bandwidth=0.5).fit(cut(X, (400,) * 10), y)
+        model.predict_proba(cut(X, (400,) * 10)).compute()
+    # the answer itself is brought together, by a task of Dask's
+    assert max(sizes[:-1]) <= 4 * X[:400].nbytes
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (ISEClassifier(weighting="margin"), "takes no Dask array"),
+        (LaplacianClassifier(bandwidth=1.0, n_nodes=9), "node_selection='herding'"),
+        (LaplacianClassifier(bandwidth=1.0, n_nodes=2), "n_nodes=2 is less than the number"),
+        (ParzenClassifier(bandwidth=-1.0), "bandwidth"),
+    ],
+    ids=str,
+)
+def test_one_sentence_for_what_is_not_there(model, sentence):
+    X, y = labelled(60)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(cut(X), y)
+
+
+def test_one_sentence_for_bad_rows_and_labels():
+    X, y = labelled(60)
+    model = ParzenClassifier(bandwidth=0.5)
+    with pytest.raises(ValueError, match="needs at least two classes"):
+        model.fit(cut(X), np.zeros(60))
+    with pytest.raises(ValueError, match="one class for each of the 60 rows"):
+        model.fit(cut(X), y[:50])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(cut(X), cut(X[:, 0]))
+    with pytest.raises(ValueError, match="zero everywhere"):
+        model.fit(cut(X), y, sample_weight=np.zeros(60))
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        model.fit(cut(X), y).predict(cut(np.ones((9, 3))))
+    X[41, 0] = np.nan
+    with pytest.raises(ValueError, match="X contains NaN in row 41, column 0"):
+        LaplacianClassifier(bandwidth=0.5).fit(cut(X), y)
