@@ -38,7 +38,7 @@ from mercer.sums._triton_layout import (
 TILES = {
     DIFFERENCES: Tile(64, 64, fold=64, warps=4, stages=3),
     NARROW: Tile(64, 128, fold=8, warps=4, stages=2),
-    RESIDENT: Tile(128, 64, fold=8, warps=4, stages=2),
+    RESIDENT: Tile(128, 64, fold=8, warps=8, stages=2),
     STREAMED: Tile(128, 128, fold=8, warps=8, stages=3),
 }
 _KINDS = {"gaussian": 0, "laplace": 1, "cauchy": 2, "epanechnikov": 3}  # as in _triton_kernels
@@ -161,9 +161,10 @@ def _launch(
         coefficient ** (2 // problem.kernel.bandwidth_power), packer.units,
         -np.inf if problem.exclude_self else 0.0,
         WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form,
-        KIND=_KINDS[problem.kernel.name], FAST=packer.fast, WEIGHTED=weights is not None,
-        LOG=relative, RUNGS=n_rungs, OWN=is_own, ROWS=tile.rows, COLUMNS=tile.columns,
-        FOLD=tile.fold, CHUNK=tile.chunk, STAGES=tile.stages, num_warps=tile.warps,
+        KIND=_KINDS[problem.kernel.name], FAST=packer.fast, PRECISE=packer.precise,
+        WEIGHTED=weights is not None, LOG=relative, RUNGS=n_rungs, OWN=is_own,
+        ROWS=tile.rows, COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk,
+        STAGES=tile.stages, num_warps=tile.warps, num_stages=tile.stages,
         maxnreg=tile.registers,
     )  # fmt: skip
     if not relative:

@@ -1,15 +1,16 @@
 """Compiled for CUDA: rows packed for the matrix units, and sums over tiles of distances.
 
 Matrix units multiply float16 numbers and add in float32.  To lose no digit that counts, coordinates
-are written in units of 1/2048 of the data's radius, as a whole number H and a rest L of at most
+are written in units of 1/2040 of the data's radius, as a whole number H and a rest L of at most
 one half, both exact or nearly so in float16:
 
-    −‖x − y‖² = [2 Hx·Hy − ‖Hx‖² − ‖Hy‖²] + [2 Hx·Ly + 2 Lx·Hy − rest(x) − rest(y)]
+    −‖x − y‖² = [2 Hx·Hy − ‖Hx‖² − ‖Hy‖²] + [2 Hx·Ly + 2 Lx·Hy + 2 Lx·Ly − rest(x) − rest(y)]
 
 with rest(x) = 2 Hx·Lx + ‖Lx‖².  The first bracket is a whole number below 2²⁴, exact in float32 in
-whatever order it is added up; the second is a thousand times smaller, and so is its
-rounding.  What is left out, 2 Lx·Ly, is added to the rests' share of the error: some
-1e-7·√(r²/2b²) in all, where products in float32 would have 1e-7·r²/2b².
+whatever order it is added up; the second is a thousand times smaller, and so is its rounding.
+With more than 16 features, coordinates are so much smaller than the radius that float16 holds
+much of a rest as well, M = H + L: then 2 Mx·Ly stands for 2 Hx·Ly + 2 Lx·Ly, unless the windows are
+so narrow (PRECISE) that this is not enough.
 """
 
 import triton
@@ -137,7 +138,7 @@ def kappa_of(coefficient, radius, units):
 
 @triton.jit
 def load_rows(high, low, first, second, rows, WIDTH: tl.constexpr, FORM: tl.constexpr):
-    """Return H, L and what norms come from, of a block of rows, where these stay on the chip."""
+    """Return H, L and what norms come from, of a block of rows, where they stay on the chip."""
     x_high = rows  # not used
     x_low = rows
     x_first = rows
@@ -161,7 +162,7 @@ def scaled_distances(
     x_high, x_low, x_first, x_second, X_high, X_low, rows,
     Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
     WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, FAST: tl.constexpr,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    PRECISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Return −kappa·‖x − y‖² of a tile."""
     if FORM == DIFFERENCES:
@@ -191,6 +192,7 @@ def scaled_distances(
             y_low = tl.trans(tl.load(Y_low + at))
             t = tl.dot(x_high, y_low, t)
             t = tl.dot(x_low, y_high, t)
+            t = tl.dot(x_low, y_low, t)
         t = tl.dot(x_second, y_norm, t)
         t = t * kappa
     elif FORM == RESIDENT:
@@ -200,11 +202,17 @@ def scaled_distances(
         if FAST:
             t = tl.dot(x_high, y_high, t) * kappa
         else:
-            # Matrix units cut off what float32 can not hold: small terms first, whole ones last.
             y_low = tl.trans(tl.load(Y_low + at))
-            cross = tl.dot(x_high, y_low)
+            if PRECISE:  # noqa: SIM108
+                cross = tl.dot(x_high, y_low)
+            else:
+                cross = tl.dot(x_high + x_low, y_low)
             cross = tl.dot(x_low, y_high, cross)
-            t = tl.dot(x_high, y_high, t + cross)
+            if PRECISE:
+                cross = tl.dot(x_low, y_low, cross)
+                t = tl.dot(x_high, y_high, t) + cross
+            else:  # in fewer registers; it rounds to half a unit
+                t = tl.dot(x_high, y_high, t + cross)
             x_rest = x_second * kappa
             y_rest = tl.load(Y_second + columns) * kappa
             t = t * kappa + (x_rest[:, None] + y_rest[None, :])
@@ -217,14 +225,21 @@ def scaled_distances(
             x_part = tl.load(X_high + x_at + k)
             y_part = tl.trans(tl.load(Y_high + y_at + k))
             if not FAST:
-                cross = tl.dot(x_part, tl.trans(tl.load(Y_low + y_at + k)), cross)
-            t = tl.dot(x_part, y_part, t)  # between the two others, which wait for each other
+                x_rest = tl.load(X_low + x_at + k)
+                y_rest = tl.trans(tl.load(Y_low + y_at + k))
+                if PRECISE:
+                    cross = tl.dot(x_part, y_rest, cross)
+                else:
+                    cross = tl.dot(x_part + x_rest, y_rest, cross)
+            t = tl.dot(x_part, y_part, t)  # between the others, which wait for each other
             if not FAST:
-                cross = tl.dot(tl.load(X_low + x_at + k), y_part, cross)
+                cross = tl.dot(x_rest, y_part, cross)
+                if PRECISE:
+                    cross = tl.dot(x_rest, y_rest, cross)
         t = t + cross
-        x_rest = x_second * kappa
-        y_rest = tl.load(Y_second + columns) * kappa
-        t = t * kappa + (x_rest[:, None] + y_rest[None, :])
+        x_rests = x_second * kappa
+        y_rests = tl.load(Y_second + columns) * kappa
+        t = t * kappa + (x_rests[:, None] + y_rests[None, :])
     return t
 
 
@@ -250,9 +265,11 @@ def _absorb(
 @triton.jit
 def _absorb_tiles(
     start, stop, top, mine, own_value, x_high, x_low, x_first, x_second, rows,
-    X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights, n_rows, n_columns, width, kappa,
+    X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+    n_rows, n_columns, width, kappa,
     WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
-    FAST: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr, RUNGS: tl.constexpr,
+    FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
+    RUNGS: tl.constexpr,
     HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
     STAGES: tl.constexpr,
 ):  # fmt: skip
@@ -266,7 +283,7 @@ def _absorb_tiles(
         e = scaled_distances(
             x_high, x_low, x_first, x_second, X_high, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, STEP, FORM, FAST, ROWS, COLUMNS,
+            WIDTH, STEP, FORM, FAST, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
         if HOME:  # rows meet themselves
             e = tl.where(mine[:, None] == columns[None, :], own_value, e)
@@ -327,10 +344,11 @@ def home_tiles(own, rows, first, last, n_columns, COLUMNS: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n_pieces"])
 def sums(
-    X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own, radius,
-    tiles, totals, tops, n_rows, n_columns, width, n_pieces, coefficient, units, own_value,
+    X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own,
+    radius, tiles, totals, tops, n_rows, n_columns, width, n_pieces, coefficient, units, own_value,
     WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
-    FAST: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr, RUNGS: tl.constexpr,
+    FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
+    RUNGS: tl.constexpr,
     OWN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
     CHUNK: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
@@ -367,19 +385,20 @@ def sums(
         if OWN and (start >= home) and (start < away):
             stop = tl.minimum(start + CHUNK, away)
             s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second, rows,
-                X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second,
+                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, KIND, FAST, WEIGHTED, LOG, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
+                WIDTH, STEP, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True, ROWS, COLUMNS,
+                FOLD, 1,
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
             s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second, rows,
-                X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second,
+                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, KIND, FAST, WEIGHTED, LOG, RUNGS, False, ROWS, COLUMNS, FOLD,
-                STAGES,
+                WIDTH, STEP, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False, ROWS, COLUMNS,
+                FOLD, STAGES,
             )  # fmt: skip
         grown = (before - top).to(tl.float64)
         t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)

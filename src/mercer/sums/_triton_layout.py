@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer._memory import row_slabs, working_memory
+from mercer.sums._box import Box
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
@@ -29,6 +30,7 @@ _PIECE_BYTES = 2**24  # of columns that stay in the second-level cache
 # at precision="fast"; and for at most four features, where differences cost little.
 _PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
 _PRODUCTS_AT_FEW_FEATURES = 2.0**6
+_THREE_UP_TO = {False: 2.0**10, True: 2.0**6}  # for sums and logs with more than 16 features
 
 
 @cache
@@ -219,6 +221,8 @@ class Packer:
     form : {DIFFERENCES, NARROW, RESIDENT, STREAMED}
     fast : bool
         Whether one product is enough.
+    precise : bool
+        Whether four are needed, and room for two sums of them.
     radius : tensor of shape (1,)
         Largest squared norm; it stays on the device.
     units : float
@@ -230,6 +234,7 @@ class Packer:
     geometry: Geometry
     form: int
     fast: bool
+    precise: bool
     radius: Array
     units: float
     width: int
@@ -240,14 +245,16 @@ class Packer:
         d, fast = problem.X.shape[1], problem.precision == "fast"
         radius = problem.X.new_zeros(1)
         if geometry.centre is None:
-            return cls(geometry, DIFFERENCES, fast, radius, 1.0, d)
+            return cls(geometry, DIFFERENCES, fast, False, radius, 1.0, d)
+        precise = not fast and _exponent_at_radius(problem, geometry) > _THREE_UP_TO[problem.log]
         _raise_to_largest_norm(radius, problem, geometry)
         units = _UNITS - (isqrt(d) + 1) / 2  # rounding lengthens a row by at most √d/2
         if d <= 16:
-            return cls(geometry, NARROW, fast, radius, units, 16)
+            return cls(geometry, NARROW, fast, False, radius, units, 16)
         if d <= _RESIDENT_UP_TO:
-            return cls(geometry, RESIDENT, fast, radius, units, 1 << (d - 1).bit_length())
-        return cls(geometry, STREAMED, fast, radius, units, -(-d // step) * step)
+            width = 1 << (d - 1).bit_length()
+            return cls(geometry, RESIDENT, fast, precise, radius, units, width)
+        return cls(geometry, STREAMED, fast, precise, radius, units, -(-d // step) * step)
 
     @property
     def bytes_per_row(self) -> int:
@@ -292,6 +299,13 @@ def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) ->
         return torch.where(order[:, None] >= 0, A[order.clamp(min=0)], fill)
     rows = A[start : start + n]
     return torch.nn.functional.pad(rows, (0, 0, 0, n - rows.shape[0]), value=fill)
+
+
+def _exponent_at_radius(problem: Problem, geometry: Geometry) -> float:
+    """Return r²/2b² of the narrowest bandwidth, with half the diagonal of the box for r."""
+    box = problem.box or Box.of(problem.X, problem.Y)
+    half = geometry.scale * (box.high / 2 - box.low / 2)
+    return float((half**2).sum()) * problem.kernel.coefficient(geometry.bandwidths[-1])
 
 
 def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) -> None:

@@ -148,10 +148,10 @@ def _launch(
         w, removed, inverse, data.get("least", w), data.get("q", w), highest, own,
         packer.radius, torch.as_tensor(tiles.astype(np.int32), device=removed.device),
         totals, drifts, tops, X.n_rows, Y.n_rows, packer.width, n_pieces, coefficient, packer.units,
-        WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form, REMOVAL=has_removal,
-        SQUARED=squared, RUNGS=n_rungs, ROWS=tile.rows, COLUMNS=tile.columns,
-        FOLD=tile.fold, CHUNK=tile.chunk, STAGES=tile.stages, num_warps=tile.warps,
-        maxnreg=tile.registers,
+        WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form, PRECISE=packer.precise,
+        REMOVAL=has_removal, SQUARED=squared, RUNGS=n_rungs, ROWS=tile.rows,
+        COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk, STAGES=tile.stages,
+        num_warps=tile.warps, num_stages=tile.stages, maxnreg=tile.registers,
     )  # fmt: skip
     logs = log_of_pieces(totals, tops)
     return logs, drifts.sum(1).permute(1, 0, 2) if has_removal else totals

@@ -53,10 +53,10 @@ def _absorb_rung(
 @triton.jit
 def _absorb_tiles(
     start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
-    X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights, inverse, least, drift_weights,
-    highest, n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, REMOVAL: tl.constexpr,
-    SQUARED: tl.constexpr, RUNGS: tl.constexpr, HOME: tl.constexpr,
+    X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+    weights, inverse, least, drift_weights, highest, n_rows, n_columns, width, kappa,
+    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
+    REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr, HOME: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     s0 = tl.zeros((ROWS, FOLD), tl.float32)
@@ -73,7 +73,7 @@ def _absorb_tiles(
         e = scaled_distances(
             x_high, x_low, x_first, x_second, X_high, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, STEP, FORM, False, ROWS, COLUMNS,
+            WIDTH, STEP, FORM, False, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
         if HOME:  # no row meets itself
             e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)
@@ -134,8 +134,9 @@ def left_out_sums(
     weights, removed_at, inverse, least, drift_weights, highest, own, radius, tiles,
     totals, drifts, tops,
     n_rows, n_columns, width, n_pieces, coefficient, units,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, REMOVAL: tl.constexpr,
-    SQUARED: tl.constexpr, RUNGS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
+    REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
     FOLD: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """Sum a block of rows over a piece of the columns, as `sums` does, for RUNGS of a ladder.
@@ -170,20 +171,21 @@ def left_out_sums(
         if (start >= home) and (start < away):
             stop = tl.minimum(start + CHUNK, away)
             s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
-                start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
-                X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                start, stop, top, mine, removed, x_high, x_low, x_first, x_second,
+                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
+                WIDTH, STEP, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
             s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
-                start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
-                X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                start, stop, top, mine, removed, x_high, x_low, x_first, x_second,
+                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD, STAGES,
+                WIDTH, STEP, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD,
+                STAGES,
             )  # fmt: skip
         grown = (before - top).to(tl.float64)
         t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)
