@@ -6,8 +6,8 @@ Each worker is a process with one thread, and in memory one thread works too, so
 compare like with like.  CPU seconds are those of the client and all workers together: what a busy
 machine leaves them, or how they wait, does not count.  Workers import and load compiled code before
 the clock starts, and hold the table.  Tasks and bytes are counted by the workers: bytes are what
-one worker fetched from another.  The last lines are what the formulas of docs/cluster.md need: pairs and
-rows per second of one core, and seconds of one task that does nothing.
+one worker fetched from another.  The last lines are what the formulas of docs/cluster.md need:
+pairs and rows per second of one core, and seconds of one task that does nothing.
 """
 
 import argparse

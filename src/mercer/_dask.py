@@ -194,7 +194,7 @@ def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
     if not is_lazy:
         return np.unique(y), as_blocks(y, X)
     y = as_blocks(y, X)
-    parts = Blocks.of(y).map(lambda _, block: np.unique(block), name="classes")
+    parts = Blocks.of(y).map(_classes_of, name="classes")
     return np.asarray(compute(parts.merged(np.union1d, name="classes"))[0]), y
 
 
@@ -202,7 +202,7 @@ def class_codes(classes: NDArray[Any], y: Any) -> Any:
     """Return the number of each row's class, 0 … C − 1, in the smallest integers that hold it."""
     dtype = np.min_scalar_type(len(classes))
     return y.map_blocks(
-        lambda block: np.searchsorted(classes, block).astype(dtype),
+        partial(_encode, classes, dtype),
         dtype=dtype,
         meta=np.empty(0, dtype),
     )
@@ -227,7 +227,7 @@ def take_by_code(values: NDArray[Any], codes: Any) -> Any:
     values = np.asarray(values)
     lead = tuple((size,) for size in values.shape[:-1])
     return codes.map_blocks(
-        lambda block: values[..., block],
+        partial(np.take, values, axis=-1),
         dtype=values.dtype,
         chunks=(*lead, codes.chunks[0]),
         new_axis=list(range(values.ndim - 1)) or None,
@@ -413,6 +413,14 @@ def _finite(block: NDArray[Any], name: str, start: int) -> None:
         what = "NaN" if np.isnan(block[(row, *column)]) else "infinity"
         where = f"in row {row + start}" + (f", column {column[0]}" if column else "")
         raise ValueError(f"{name} contains {what} {where}.")
+
+
+def _classes_of(_: int, labels: NDArray[Any]) -> NDArray[Any]:
+    return np.unique(labels)
+
+
+def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    return np.searchsorted(classes, labels).astype(dtype)
 
 
 def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:

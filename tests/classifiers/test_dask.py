@@ -1,5 +1,7 @@
 """Classifiers fitted on Dask arrays: the options that change what is computed."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -100,6 +102,16 @@ def test_rows_stay_in_blocks():
         assert isinstance(value, da.Array), name
         assert value.chunks[0] == (20, 1, 39)
     assert isinstance(model.norms_, np.ndarray)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_fitted_models_can_be_pickled(model):
+    X, y = labelled(60)
+    if getattr(model, "bandwidth", 1.0) == "loo":
+        model = clone(model).set_params(bandwidth=0.5)
+    fitted = clone(model).fit(cut(X), y)
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
 
 
 def test_a_fit_in_memory_forgets_the_blocks():

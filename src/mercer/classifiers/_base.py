@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,8 +140,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _labels(self, chosen: Array) -> Array:
         if is_dask_array(chosen):
-            classes = self.classes_
-            return chosen.map_blocks(lambda block: classes[block], dtype=classes.dtype)
+            return chosen.map_blocks(partial(np.take, self.classes_), dtype=self.classes_.dtype)
         if is_torch_array(self.classes_):
             return take_rows(self.classes_, to_numpy(chosen))
         return self.classes_[to_numpy(chosen)]
