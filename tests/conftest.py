@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+import sklearn
 from hypothesis import settings
 
 settings.register_profile("mercer", deadline=None, derandomize=True, print_blob=True)
@@ -43,3 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def torch():
     """The torch module, in tests that need it."""
     return pytest.importorskip("torch", reason="torch is not installed")
+
+
+@pytest.fixture
+def dispatch(torch, monkeypatch):
+    """Estimators get tensors as they are.
+
+    Scikit-learn asks for the variable because of its own calls of SciPy; Mercer makes none.
+    """
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with sklearn.config_context(array_api_dispatch=True):
+        yield

@@ -17,6 +17,7 @@ _OPEN = {
     "_dask",
     "_environment",
     "_files",
+    "_linalg",
     "_memory",
     "_processes",
     "_rows",

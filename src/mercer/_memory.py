@@ -1,8 +1,12 @@
 """One memory budget for everything: scikit-learn's ``working_memory``."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from sklearn import get_config
+
+_LEAST_ROWS = 64  # of a block
 
 
 def working_memory() -> int:
@@ -15,3 +19,49 @@ def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[in
     step = max(1, budget // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
         yield start, min(start + step, n_rows)
+
+
+def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:
+    """Call work on ranges of rows; where a device has no room for one, on halves of it.
+
+    Work that fails must have changed nothing.
+    """
+    start, size = 0, max(min(size, n_rows), _LEAST_ROWS)
+    while start < n_rows:
+        rows = slice(start, min(start + size, n_rows))
+        try:
+            work(rows)
+        except RuntimeError as error:
+            if not is_out_of_memory(error) or size <= _LEAST_ROWS:
+                raise
+            size = max(size // 2, _LEAST_ROWS)
+        else:
+            start = rows.stop
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a device of torch had no room; torch itself need not be there."""
+    kind = type(error)
+    return kind.__name__ == "OutOfMemoryError" and kind.__module__.startswith("torch")
+
+
+@contextmanager
+def room_on_device(what: str) -> Iterator[None]:
+    """Turn torch's error for a device that is full into one sentence.
+
+    Raises
+    ------
+    MemoryError
+        It says what was done, how much was wanted, and what may help.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        wanted = re.search(r"Tried to allocate ([\d.]+ \w+)", str(error))
+        more = f"{wanted[1]} more were wanted" if wanted else "more was wanted"
+        raise MemoryError(
+            f"The device has not enough memory for {what}: {more}. Free what other tensors hold, "
+            "lower sklearn.set_config(working_memory=…), or use fewer rows."
+        ) from None

@@ -12,13 +12,18 @@ from array_api_compat import (
 )
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn import get_config
 
-from mercer._arrays import Array, to_numpy
+from mercer._arrays import Array, detached, to_numpy
 from mercer._memory import row_slabs
+from mercer._sklearn import check_sample_weight
 
 
-def check_rows(A: Any, name: str, of: Array | None = None) -> Array:
-    """Return A as a finite float32 or float64 matrix, in the library of `of` or its own."""
+def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
+    """Return A as a float32 or float64 matrix, in the library of `of` or its own.
+
+    Its numbers must be finite, unless someone else looks.
+    """
     A = as_array(A, name, of)
     if A.ndim == 1:
         raise ValueError(
@@ -30,7 +35,8 @@ def check_rows(A: Any, name: str, of: Array | None = None) -> Array:
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns.")
     A = as_float(A, name)
-    check_finite(A, name)
+    if finite:
+        check_finite(A, name)
     return A
 
 
@@ -129,3 +135,43 @@ def place(index: tuple[int, ...]) -> str:
     return "in " + ", ".join(
         f"{what} {i}" for what, i in zip(("row", "column"), index, strict=False)
     )
+
+
+def check_tensor(X: Any) -> Any:
+    """Return a tensor without its history, if scikit-learn can pass it on; else X as it is."""
+    if not is_torch_array(X):
+        return X
+    as_array(X, "X")
+    if X.device.type != "cpu" and not get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"X is a tensor on {X.device}: switch on sklearn.set_config(array_api_dispatch=True), "
+            "or pass X.cpu().numpy()."
+        )
+    return detached(X)
+
+
+def refuse_tensor(X: Any, who: object) -> None:
+    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
+    if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
+        raise TypeError(
+            f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
+        )
+
+
+def check_same_home(X: Array, fitted: Array) -> None:
+    """Refuse new rows of another library, or on another device, than what was fitted."""
+    if is_torch_array(X) == is_torch_array(fitted) and device(X) == device(fitted):
+        return
+    found, expected = (
+        f"a tensor on {A.device}" if is_torch_array(A) else "a NumPy array" for A in (X, fitted)
+    )
+    raise ValueError(f"X is {found} and what was fitted is {expected}: put both in one place.")
+
+
+def check_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return weights of any library, not negative, as NumPy numbers; ones where there are none."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
+    rows = np.empty(n_rows)
+    return np.asarray(check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True))

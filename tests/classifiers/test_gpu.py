@@ -7,8 +7,10 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
+from mercer.classifiers import _stages
+from mercer.sums import _triton, _triton_left_out
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("dispatch")]
 
 MODELS = [
     LaplacianClassifier(),
@@ -49,3 +51,73 @@ def test_same_answers_on_the_device(torch, model):
     there = found.bandwidth_
     there = there if isinstance(there, float) else there.cpu().numpy()
     np.testing.assert_allclose(there, bandwidth, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LaplacianClassifier(rule="auto"), ParzenClassifier(kernel="laplace"), ISEClassifier()],
+    ids=str,
+)
+def test_same_race_on_the_device(torch, model, monkeypatch):
+    """Rows of the stages, decisions and elimination."""
+    monkeypatch.setattr(_stages, "_ALL_UP_TO", 200)
+    monkeypatch.setattr(_stages, "_FIRST", 200)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 700)
+    X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]
+    expected = model.fit(X, y).loo_results_
+    bandwidth = model.bandwidth_
+    assert (expected["rows"] < 700).any()
+    with config_context(array_api_dispatch=True):
+        model.fit(*(torch.as_tensor(A, device="cuda") for A in (X, y)))
+    assert model.bandwidth_ == pytest.approx(bandwidth, rel=1e-9)
+    for column in ("rows", "bandwidth", "accuracy", "balanced_accuracy", "log_loss"):
+        np.testing.assert_allclose(model.loo_results_[column], expected[column], rtol=1e-6)
+
+
+LARGE = [
+    LaplacianClassifier(),
+    LaplacianClassifier(rule="append", density=None),
+    ParzenClassifier(),
+    ISEClassifier(),
+]
+
+
+@pytest.fixture
+def fused(monkeypatch):
+    """How often sums and left-out sums were fused."""
+    calls = {}
+    for module, name in ((_triton, "fused_sums"), (_triton_left_out, "fused_left_out_sums")):
+        calls[name] = 0
+
+        def counted(*args, name=name, function=getattr(module, name)):
+            calls[name] += 1
+            return function(*args)
+
+        monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("model", LARGE, ids=str)
+def test_large_samples_in_single_precision(torch, fused, model):
+    """What fused float32 sums find is what float64 does, but for rows on the boundary.
+
+    A score of a row differs by some 1e-6 of itself: of 5000 rows, few are as near to the boundary.
+    """
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 25_000)
+    X = rng.normal(size=(25_000, 10)) + 1.5 * np.eye(3, 10)[y]
+    X = X.astype(np.float32)
+    with config_context(array_api_dispatch=False):
+        expected = model.fit(X[:20_000].astype(float), y[:20_000])
+        labels = expected.predict(X[20_000:].astype(float))
+    bandwidth = expected.bandwidth_
+    with config_context(array_api_dispatch=True):
+        x, t = (torch.as_tensor(A, device="cuda") for A in (X, y))
+        model.fit(x[:20_000], t[:20_000])
+        answers = model.predict(x[20_000:])
+    assert fused["fused_left_out_sums"] > 0
+    assert fused["fused_sums"] > 0
+    assert answers.is_cuda
+    assert model.bandwidth_ == pytest.approx(bandwidth, rel=1e-4)
+    assert (answers.cpu().numpy() == labels).mean() >= 0.999

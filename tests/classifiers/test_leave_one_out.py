@@ -8,11 +8,12 @@ from classifiers.samples import assert_close, gaussians, table, three_gaussians,
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers._ise import _left_out_scores, _scores
-from mercer.classifiers._leave_one_out import left_out_vectors, left_out_windows
-from mercer.classifiers._leave_one_out_exact import MOST_ROWS, with_exact_norms
+from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
+from mercer.classifiers._leave_one_out_exact import MOST_ROWS, ExactlyLeftOut
+from mercer.classifiers._race import choose
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import choose, search
+from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
 from oracles import classifiers as oracle
 
@@ -28,10 +29,10 @@ def ladder(X):
 def laplacian_parts(X, y, weights, bandwidths, kind, exact):
     density, sample = Density(kind), Sample.sorted(X, y, weights)
     F = density.at_rows(sample.X, sample.weights, bandwidths)
-    parts = left_out_vectors(sample, bandwidths, F, squared=density.squared, links="norms")
+    ladder = LeftOutVectors.of(sample, bandwidths, F, squared=density.squared, links="norms")
     if exact and F is not None:
-        parts = with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
-    return sample, parts
+        ladder = ExactlyLeftOut(ladder)
+    return sample, ladder.parts()
 
 
 def laplacian_scores(X, y, weights, bandwidths, kind, exact):
@@ -257,7 +258,11 @@ def test_weights_are_repetitions(model, scoring):
     repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert_close(weighted.bandwidth_, repeated.bandwidth_)
     assert weighted.loo_results_.keys() == repeated.loo_results_.keys()
+    assert (weighted.loo_results_["rows"] == np.count_nonzero(times)).all()
+    assert (repeated.loo_results_["rows"] == times.sum()).all()
     for column, values in weighted.loo_results_.items():
+        if column == "rows":
+            continue
         if column == "rule":
             assert np.array_equal(values, repeated.loo_results_[column])
         else:
@@ -303,7 +308,8 @@ def _search(curve):
         score = curve(np.log2(narrow_first / centre))
         return {
             "rule": np.full(len(score), "only"), "bandwidth": narrow_first, "accuracy": score,
-            "balanced_log_loss": -score,
+            "balanced_log_loss": -score, "rows": np.full(len(score), 20),
+            "error": np.zeros(len(score)),
         }  # fmt: skip
 
     X, y = three_gaussians(20)
@@ -342,6 +348,8 @@ def test_ties_go_to_the_wider_bandwidth_and_the_first_rule():
         "accuracy": np.array([0.9, 0.9, 0.8, 0.9, 0.9, 0.7]),
         "balanced_accuracy": np.array([0.5, 0.9, 0.9, 0.9, 0.2, 0.1]),
         "balanced_log_loss": np.array([0.0, 0.3, 0.4, 0.2, 0.0, 0.0]),
+        "rows": np.full(6, 10),
+        "error": np.zeros(6),
     }
     assert choose(results, "accuracy") == 1
     assert choose(results, "balanced_accuracy") == 3
@@ -351,8 +359,8 @@ def test_parzen_and_ise_parts_are_those_of_the_papers():
     X, y = three_gaussians(40)
     sample, order = Sample.sorted(X, y, np.ones(len(y))), np.argsort(y, kind="stable")
     for h in (0.05, 0.4, 5.0):
-        (windows,) = left_out_windows(sample, (h,))
-        (vectors,) = left_out_vectors(sample, (h,), None, links="counts")
+        (windows,) = LeftOutWindows(sample, (h,)).parts()
+        (vectors,) = LeftOutVectors.of(sample, (h,), None, links="counts").parts()
         scores = _left_out_scores(vectors)
         P = oracle.windows(X, X, h)
         K = oracle.windows(X, X, np.sqrt(oracle.LONG(2)) * h)

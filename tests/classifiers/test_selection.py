@@ -5,8 +5,9 @@ import pytest
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import silverman_bandwidth
+from mercer.classifiers._race import choose
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import choose, search
+from mercer.classifiers._selection import search
 
 
 def _two_clouds(n, seed, d=20, shift=0.45):
@@ -65,6 +66,8 @@ def _runner(score, calls):
             "balanced_accuracy": accuracy,
             "log_loss": zeros,
             "balanced_log_loss": zeros,
+            "rows": np.full(h.size, 40),
+            "error": np.zeros(h.size),
         }
 
     return run
@@ -103,6 +106,8 @@ def test_ties():
         "accuracy": np.array([0.9, 0.9, 0.9, 0.9]),
         "balanced_accuracy": np.array([0.9, 0.8, 0.9, 0.8]),
         "balanced_log_loss": np.array([0.3, 0.1, 0.2, 0.1]),
+        "rows": np.full(4, 10),
+        "error": np.zeros(4),
     }
     assert choose(results, "accuracy") == 1  # the wider, then the first rule
     assert choose(results, "balanced_accuracy") == 2  # the smaller balanced loss

@@ -61,6 +61,27 @@ for dtype, tol, models in ((np.float64, 1e-7, MODELS), (np.float32, 1e-2, MODELS
                     rtol=tol * 10, atol=tol if tol < 1e-5 else 0.012,
                 )
         n_checked += 1
+
+from mercer.classifiers import _stages
+_stages._ALL_UP_TO, _stages._FIRST = 200, 200
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 700)
+X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]
+times = rng.integers(1, 3, 700)
+for model in (
+    LaplacianClassifier(rule="auto"), LaplacianClassifier(scoring="balanced_accuracy"),
+    ParzenClassifier(), ParzenClassifier(kernel="laplace"), ISEClassifier(),
+):
+    a = clone(model).fit(X, y, sample_weight=times)
+    b = clone(model).fit(torch.as_tensor(X), torch.as_tensor(y), torch.as_tensor(times))
+    assert (a.loo_results_["rows"] < 700).any(), model
+    for column, values in a.loo_results_.items():
+        if column != "rule":
+            np.testing.assert_allclose(
+                b.loo_results_[column], values, err_msg=f"{model} {column}", rtol=1e-6, atol=1e-6
+            )
+    assert abs(a.bandwidth_ / b.bandwidth_ - 1) < 1e-12, model
+    n_checked += 1
 print(n_checked)
 """
 
@@ -72,4 +93,4 @@ def test_torch_equals_numpy(torch):
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    assert int(run.stdout) == 20  # models and precisions
+    assert int(run.stdout) == 25  # models and precisions, and races

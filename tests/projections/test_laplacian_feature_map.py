@@ -155,3 +155,25 @@ def test_single_precision():
 def test_too_many_components():
     with pytest.raises(ValueError, match="n_components=3 is more than the 2 rows"):
         LaplacianFeatureMap(3).fit([[0.0], [1.0]])
+
+
+@pytest.mark.usefixtures("dispatch")
+@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("dense", [True, False])
+def test_tensors_map_as_arrays(torch, monkeypatch, density, dense):
+    if not dense:
+        monkeypatch.setattr(module, "_DENSE_BELOW", 10)
+    X = SAMPLES["wine"][0]
+    new = np.vstack([X[:5] + 0.1, X[:1] + 300.0])  # the last is far from all
+    here = LaplacianFeatureMap(3, bandwidth=1.0, density=density)
+    there = LaplacianFeatureMap(3, bandwidth=1.0, density=density)
+    expected, found = here.fit_transform(X), there.fit_transform(torch.as_tensor(X))
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-7)
+    moved = there.transform(torch.as_tensor(new))
+    np.testing.assert_allclose(moved.numpy(), here.transform(new), atol=1e-7)
+    for name in ("X_fit_", "eigenvalues_", "eigenvectors_", "weights_"):
+        assert torch.is_tensor(getattr(there, name)), name
+    single = there.fit_transform(torch.as_tensor(X.astype(np.float32)))
+    assert single.dtype == torch.float32
+    with pytest.raises(ValueError, match="put both in one place"):
+        there.transform(new)

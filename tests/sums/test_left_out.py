@@ -169,6 +169,11 @@ def test_slices_threads_and_memory_change_nothing(removing, dtype):
         np.testing.assert_allclose(part, whole[:, rows], rtol=1e-12, atol=1e-12)
         if removing:
             np.testing.assert_allclose(part_drift, drift[:, rows], rtol=1e-10)
+    for rows in (np.array([699, 0, 5, 5, 311]), np.arange(1, 700, 2), np.array([], int)):
+        part, part_drift = left_out_log_sums(X, groups, rows=rows, **options)
+        np.testing.assert_allclose(part, whole[:, rows], rtol=1e-12, atol=1e-12)
+        if removing:
+            np.testing.assert_allclose(part_drift, drift[:, rows], rtol=1e-10)
     tol = TOLERANCE[dtype]
     with sklearn.config_context(working_memory=1e-2):
         small, small_drift = left_out_log_sums(X, groups, **options)
@@ -214,7 +219,7 @@ def test_torch_equals_numpy(torch, removing, dtype):
             removal.squared,
             torch.as_tensor(removal.drift_weights),
         )
-    for rows in (None, slice(10, 60)):
+    for rows in (None, slice(10, 60), np.array([80, 3, 4, 50])):
         a, a_drift = left_out_log_sums(
             X, groups, bandwidths=bandwidths, weights=weights, removal=removal, rows=rows
         )

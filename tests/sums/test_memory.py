@@ -41,6 +41,9 @@ def go(n, case):
         options["groups"] = np.arange(n) % 10
     if "columns" in case:
         options["weights"] = convert(np.random.default_rng(0).random((n, 4)))
+    if "fast" in case:
+        X, Y = X[:, :2], Y[:, :2]
+        options = {**options, "method": "fast", "tol": 1e-6, "bandwidth": 0.05}
     if "backward" in case:
         X.requires_grad_(), Y.requires_grad_()
     function = log_kernel_sum if "log" in case else kernel_sum
@@ -61,10 +64,10 @@ print(peak() - before)
 """
 
 
-def rise(library, *cases):
+def rise(library, *cases, rows=ROWS, budget=BUDGET):
     """MiB by which large sums raise the high-water mark of memory over that of small ones."""
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(ROWS), str(BUDGET), library, *cases],
+        [sys.executable, "-c", PROGRAM, str(rows), str(budget), library, *cases],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -74,6 +77,13 @@ def rise(library, *cases):
 def test_numpy_sums_stay_within_the_budget():
     cases = ("plain", "log", "self", "log self", "groups", "log groups", "columns", "log columns")
     assert rise("numpy", *cases) < BUDGET + SLACK
+
+
+def test_fast_sums_stay_within_the_budget():
+    pytest.importorskip("finufft", reason="finufft is not installed")
+    rows, budget = 200_000, 48
+    arrays = 10 * 8 * rows / 2**20  # inputs, outputs, orders: of n + m numbers each
+    assert rise("numpy", "fast", "fast groups", rows=rows, budget=budget) < budget + SLACK + arrays
 
 
 def test_torch_sums_stay_within_the_budget(torch):

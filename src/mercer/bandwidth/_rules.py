@@ -6,10 +6,10 @@ from sys import float_info
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_dask_array
+from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
-from mercer._arrays import to_numpy
+from mercer._arrays import Array, detached, like
 from mercer.bandwidth._sample import check_sample, total_weight
 
 FALLBACK = 1.0  # for rows that are all the same: any width is as good as another
@@ -131,7 +131,7 @@ def _rule(name: str, X: Any, sample_weight: Any) -> float:
 
         unit, spread = spread_of_blocks(X, weights, N)
     else:
-        unit, spread = _spread(to_numpy(X).astype(np.float64), weights, N)
+        unit, spread = _spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
     relative = spread * float(_RULES[name](d, N) ** (-1 / (d + 4)))
@@ -139,17 +139,16 @@ def _rule(name: str, X: Any, sample_weight: Any) -> float:
     return min(max(relative * unit, float_info.min), float_info.max)
 
 
-def _spread(
-    X: NDArray[np.float64], weights: NDArray[np.float64] | None, N: float
-) -> tuple[float, float]:
+def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[float, float]:
     """Return (unit, σ_X/unit): the root of the mean variance of a column, however large or small.
 
     The unit is the largest deviation, so that neither squares nor differences leave the range of
     floating point.
     """
-    half = X / 2  # differences of these are finite
-    half = half - half[0]
-    unit = float(np.abs(half).max())
+    xp = array_namespace(X)
+    half = xp.astype(X, xp.float64) / 2  # differences of these are finite
+    half = half - half[0, :]
+    unit = float(xp.max(xp.abs(half)))
     if unit == 0:
         return 1.0, 0.0
     if N <= 1:
@@ -158,7 +157,7 @@ def _spread(
             "more than one; scale the weights so that their sum is the number of rows."
         )
     deviations = half / unit
-    deviations -= np.average(deviations, axis=0, weights=weights)
-    w = 1.0 if weights is None else weights[:, None]
-    variances = np.sum(w * deviations**2, axis=0) / (N - 1)
-    return 2 * unit, sqrt(float(np.mean(variances)))
+    w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
+    deviations = deviations - w @ deviations / N
+    variances = w @ deviations**2 / (N - 1)
+    return 2 * unit, sqrt(float(xp.mean(variances)))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_torch_array
+from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -22,7 +22,8 @@ from mercer._dask import (
     is_dask_array,
 )
 from mercer._memory import row_slabs, working_memory
-from mercer._sklearn import check_sample_weight, get_namespace
+from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
 
 Array = Any
@@ -37,6 +38,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     classes_: Array
+    X_fit_: Array
 
     @abstractmethod
     def _log_scores(self, X: Array) -> Array:
@@ -151,10 +153,14 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         if is_dask_array(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return check_dask_rows(X, "X")
+        X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
-        return from_memory(X) if self._is_in_blocks() else X
+        if self._is_in_blocks() and is_numpy_array(X):
+            return from_memory(X)
+        check_same_home(X, self.X_fit_)
+        return X
 
     def _is_in_blocks(self) -> bool:
         """Whether the classifier was fitted on a Dask array and keeps its rows there."""
@@ -176,16 +182,14 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
             from mercer.classifiers._dask_sample import check_dask_fit
 
             return check_dask_fit(self, X, y, sample_weight)
+        X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)
         check_classification_targets(y)
         X, labels = _dense(X), to_numpy(y)
-        weights = np.ones(X.shape[0])
+        weights = check_row_weights(sample_weight, X.shape[0])
         if sample_weight is not None:
-            weights = to_numpy(
-                check_sample_weight(sample_weight, X, dtype=xp.float64, ensure_non_negative=True)
-            )
             counted = np.flatnonzero(weights > 0)
             if counted.size == 0:
                 raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")

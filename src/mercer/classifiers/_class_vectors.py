@@ -4,7 +4,7 @@ With b sets of weights β, one for each bandwidth of a ladder, everything comes 
 the pairs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_dask_array
+from numpy.typing import NDArray
 
 from mercer._arrays import like
+from mercer._dask import held
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Sample
-from mercer.sums import Removal, left_out_log_sums
+from mercer.classifiers._sample import Rows, Sample
+from mercer.sums import kernel_sum, left_out_log_sums
 
 Array = Any
 _BATCH = 128  # rows of small classes that are summed together
@@ -35,11 +37,29 @@ class ClassVectors:
         Of the Mercer kernel, the widest first.
     weights : float64 array of shape (b, n)
         β.
+    tol : float or None
+        Relative error allowed to `own_sums`; None adds up every term.
     """
 
     sample: Sample
     widths: tuple[float, ...]
     weights: Array
+    tol: float | None = None
+
+    def at(self, rungs: Sequence[int]) -> "ClassVectors":
+        """Return those of some bandwidths, with what is known of them."""
+        if len(rungs) == len(self.widths):
+            return self
+        rungs = list(rungs)
+        widths = tuple(self.widths[r] for r in rungs)
+        some = ClassVectors(self.sample, widths, self.weights[rungs], self.tol)
+        known = {k: v for k, v in vars(self).items() if k in ("own_sums", "squared_norms")}
+        vars(some).update({name: values[rungs] for name, values in known.items()})
+        if "products" in vars(self):
+            vars(some)["products"] = self.products.at(rungs)
+        if "_all_sums" in vars(self):
+            vars(some)["_all_sums"] = self._all_sums[rungs]
+        return some
 
     @cached_property
     def own_sums(self) -> Array:
@@ -49,8 +69,10 @@ class ClassVectors:
 
             X, codes = self.sample.X, self.sample.codes
             sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)
-            return sums + self.weights
+            return held(sums + self.weights)
         xp = array_namespace(self.weights)
+        if self.tol is not None:
+            return self._own_sums_within(self.tol)
         parts = []
         for low, high in _batches(self.sample.bounds):
             codes = self.sample.codes[low:high] - self.sample.codes[low]
@@ -58,9 +80,24 @@ class ClassVectors:
             logs, _ = left_out_log_sums(
                 self.sample.X[low:high, :], codes, bandwidths=self.widths, weights=weights
             )
-            own = like(codes[:, None] == np.arange(codes[-1] + 1), weights, dtype=xp.bool)
+            codes = like(codes, weights, dtype=xp.int64)
+            own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
             parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + weights)
         return xp.concat(parts, axis=1)
+
+    def _own_sums_within(self, tol: float) -> Array:
+        """Return `own_sums` by sums over one class after another, which may be approximated."""
+        xp = array_namespace(self.weights)
+        rungs = []
+        for width, weights in zip(self.widths, self.weights, strict=True):
+            parts = []
+            for low, high in pairwise(self.sample.bounds):
+                rows = self.sample.X[low:high, :]
+                beta = xp.astype(weights[low:high], rows.dtype)
+                sums = kernel_sum(rows, weights=beta, bandwidth=width, tol=tol)
+                parts.append(xp.astype(sums, xp.float64))
+            rungs.append(xp.concat(parts))
+        return xp.stack(rungs)
 
     @cached_property
     def squared_norms(self) -> Array:
@@ -79,6 +116,10 @@ class ClassVectors:
                 f"each other, {n_bytes / 2**20:.0f} MiB and more than working_memory="
                 f"{working_memory() / 2**20:.0f} MiB; give a number or a rule as bandwidth."
             )
+        if is_dask_array(self.weights):
+            from mercer.classifiers._dask_left_out import products_of_blocks
+
+            return products_of_blocks(self)
         parts: list[Any] = [None] * n_classes
         log_weights = safe_log(self.weights)
         for rows in self.slabs():
@@ -94,19 +135,22 @@ class ClassVectors:
         tops, largest, rests = (xp.stack(list(p), axis=1) for p in zip(*parts, strict=True))
         return Products(xp.logaddexp(tops, rests), largest, rests)
 
-    def sums(self, rows: slice) -> Array:
+    def sums(self, rows: Rows) -> Array:
         """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C).
 
         Sums of all rows at once are kept for the next one who asks.
         """
-        is_all = (rows.start, rows.stop) == (0, self.sample.X.shape[0])
-        return self._all_sums if is_all else self._sums(rows)
+        if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
+            return self._all_sums
+        if "_all_sums" in vars(self):
+            return self._all_sums[:, self.sample.index(rows), :]
+        return self._sums(rows)
 
     @cached_property
     def _all_sums(self) -> Array:
         return self._sums(slice(0, self.sample.X.shape[0]))
 
-    def _sums(self, rows: slice) -> Array:
+    def _sums(self, rows: Rows) -> Array:
         sums, _ = left_out_log_sums(
             self.sample.X,
             self.sample.codes,
@@ -116,23 +160,12 @@ class ClassVectors:
         )
         return sums
 
-    def sums_without(self, removal: Removal, rows: slice) -> tuple[Array, Array | None]:
-        """Return the same sums, and drifts, as if each row's window had left all densities."""
-        return left_out_log_sums(
-            self.sample.X,
-            self.sample.codes,
-            bandwidths=self.widths,
-            weights=self.weights,
-            removal=removal,
-            rows=rows,
-        )
-
-    def slabs(self) -> Iterator[slice]:
-        """Cut the rows into ranges whose sums fit the memory budget."""
+    def slabs(self, rows: NDArray[np.int64] | None = None) -> Iterator[Any]:
+        """Cut these rows, or all, into arrays, or slices, whose sums fit the memory budget."""
         bytes_per_row = 8 * self.sample.n_classes * (3 * len(self.widths) + _ARRAYS)
-        n = self.sample.X.shape[0]
+        n = self.sample.X.shape[0] if rows is None else rows.size
         for start, stop in row_slabs(n, bytes_per_row, working_memory() // 2):
-            yield slice(start, stop)
+            yield slice(start, stop) if rows is None else rows[start:stop]
 
 
 @dataclass(frozen=True)
@@ -151,6 +184,10 @@ class Products:
     log_all: Array
     largest: Array
     log_rest: Array
+
+    def at(self, rungs: list[int]) -> "Products":
+        """Return those of some bandwidths."""
+        return Products(self.log_all[rungs], self.largest[rungs], self.log_rest[rungs])
 
 
 def _batches(bounds: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -178,7 +215,7 @@ def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) ->
     return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest
 
 
-def add_own(sample: Sample, log_sums: Array, values: Array, rows: slice) -> Array:
+def add_own(sample: Sample, log_sums: Array, values: Array, rows: Rows) -> Array:
     """Add values (…, rows) to the sums (…, rows, C) of each row's own class."""
     xp = array_namespace(log_sums)
     if not bool(xp.any(values > 0)):

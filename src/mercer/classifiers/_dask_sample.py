@@ -1,7 +1,7 @@
 """Training rows in a Dask array: checked, encoded and kept where they are."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mercer._dask import (
     check_dask_vector,
     class_codes,
     class_totals,
+    compute_arrays,
     counted,
     find_classes,
     gather_rows,
@@ -22,10 +23,9 @@ from mercer._dask import (
     keep_counted,
     ones,
 )
-from mercer._memory import working_memory
 from mercer.classifiers._sample import Sample
 
-__all__ = ["BlockSample", "check_dask_fit", "choose_dask_nodes", "columns_at_once"]
+__all__ = ["BlockSample", "check_dask_fit", "choose_dask_nodes"]
 
 Array = Any
 
@@ -37,22 +37,30 @@ class BlockSample(Sample):
     Parameters
     ----------
     X, codes, weights : Dask arrays
-    bounds : ()
-        A class is no slice here.
-    classes : int
-        C.
+    bounds : tuple of zeros
+        C + 1 of them: a class is no slice here.
+    order : empty
+        Rows are as they were given.
     """
 
-    classes: int = 0
+    def as_given(self, values: Array) -> Array:
+        """Return (n,) numbers as they are."""
+        return values
 
-    @property
-    def n_classes(self) -> int:
-        """C."""
-        return self.classes
+    @cached_property
+    def judged(self) -> Sample:
+        """Classes and weights in memory, sorted by class as rows in memory are; no columns."""
+        codes, weights = compute_arrays(self.codes, self.weights)
+        return Sample.sorted(np.empty((codes.size, 0)), codes.astype(np.int64), weights)
+
+    def loaded(self) -> Sample:
+        """Return all rows in memory."""
+        X, codes, weights = compute_arrays(self.X, self.codes, self.weights)
+        return Sample.sorted(X, codes.astype(np.int64), weights)
 
     def class_sums(self, values: Array) -> NDArray[np.float64]:
         """Add up (…, n) numbers by class: (…, C), computed."""
-        return class_totals(self.codes, values, self.classes)
+        return class_totals(self.codes, values, self.n_classes)
 
 
 def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
@@ -82,11 +90,6 @@ def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
         )
     model.classes_ = classes
     return X, class_codes(classes, labels), weights
-
-
-def columns_at_once(X: Array) -> int:
-    """Return how many columns of the whole table fit in memory together."""
-    return int(max(1, working_memory() // 4 // (8 * X.shape[0])))
 
 
 def choose_dask_nodes(

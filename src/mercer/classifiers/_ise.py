@@ -1,11 +1,10 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
-from numbers import Real
-from typing import Any, ClassVar
+from numbers import Integral, Real
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, refuse_dask, take_by_code
@@ -14,12 +13,12 @@ from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
+from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._point_sums import class_sums_in_blocks
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import search, tally
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
 
@@ -67,6 +66,13 @@ class ISEClassifier(ClassVectorClassifier):
         For ``"margin"``, the SVM's; for ``"cauchy_schwarz"``, no weight exceeds (1 + C)/N_c.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -87,7 +93,9 @@ class ISEClassifier(ClassVectorClassifier):
     intercept_ : array of shape (n_sides,)
         With ``"margin"``.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -131,6 +139,8 @@ class ISEClassifier(ClassVectorClassifier):
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -140,11 +150,15 @@ class ISEClassifier(ClassVectorClassifier):
         weighting: str = "uniform",
         C: float = 1.0,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
+        self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ISEClassifier":
@@ -170,48 +184,48 @@ class ISEClassifier(ClassVectorClassifier):
                 "use weighting='uniform', or a sample of the rows in memory, X[rows].compute()",
             )
         sample = Sample.sorted(X, codes, weights, len(self.classes_))
-        self.bandwidth_ = self._resolve(sample)
+        self.bandwidth_, chosen = self._resolve(sample)
         if self.weighting == "uniform":
-            self._fit_means(sample)
+            self._fit_means(sample, chosen)
         else:
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Any) -> float:
+    def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
+        """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
-            return resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
+            return resolve_bandwidth(self.bandwidth, sample.X, sample.weights), None
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
-            if is_dask_array(sample.X):
-                from mercer.classifiers._dask_left_out import tally_vectors
+        def prepare(bandwidths: tuple[float, ...]) -> LeftOutVectors:
+            return LeftOutVectors.of(sample, bandwidths, None, links="counts")
 
-                rules = {"ise": _left_out_ways}
-                return tally_vectors(sample, bandwidths, None, rules, links="counts")
-            parts = left_out_vectors(sample, bandwidths, None, links="counts")
-            return tally(sample, bandwidths, parts, {"ise": _left_out_ways})
-
-        results, best = search(run, sample, self.scoring)
+        rules = {"ise": _left_out_ways}
+        results, best, chosen = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
-        return float(results["bandwidth"][best])
+        return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
 
-    def _fit_means(self, sample: Sample) -> None:
-        """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩."""
+    def _fit_means(self, sample: Sample, chosen: LeftOutVectors | None) -> None:
+        """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
-        if is_dask_array(sample.X):
-            shares = sample.weights / take_by_code(self.class_count_, sample.codes)
+        per_row = take_by_code if is_dask_array(sample.X) else take_rows
+        shares = sample.weights / per_row(self.class_count_, sample.codes)
+        if chosen is not None:
+            self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
+            log_links = chosen.whole(0).log_links[0, :]
+            links = array_namespace(log_links).exp(log_links)
+            self._cross = links / self.class_count_ + self.squared_norms_
         else:
-            shares = sample.weights / take_rows(self.class_count_, sample.codes)
-        vectors = ClassVectors(sample, (width,), shares[None, :])
-        self.squared_norms_ = vectors.squared_norms[0, :]
-        everywhere = kernel_sum(
-            sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width
-        )
-        self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
+            vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
+            self.squared_norms_ = vectors.squared_norms[0, :]
+            everywhere = kernel_sum(
+                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width, tol=self.tol
+            )
+            self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
         self.X_fit_, self._shares = sample.X, shares
-        self._codes = like(sample.codes, sample.weights, dtype=xp.int64)
+        self._codes = sample.classes
 
     def _fit_weights(self, sample: Sample) -> None:
         """Learn the weights of each class against the rest, or of two classes."""
@@ -257,6 +271,7 @@ class ISEClassifier(ClassVectorClassifier):
                 log=False,
                 groups=self._codes,
                 bandwidth=mercer_width(self.bandwidth_),
+                tol=self.tol,
             )
         xp = array_namespace(X)
         sums = kernel_sum(
@@ -265,6 +280,7 @@ class ISEClassifier(ClassVectorClassifier):
             weights=xp.astype(self._shares, self.X_fit_.dtype),
             groups=to_numpy(self._codes),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64)
 
@@ -276,6 +292,7 @@ class ISEClassifier(ClassVectorClassifier):
             self.X_fit_,
             weights=xp.astype(self.dual_coef_.T, self.X_fit_.dtype),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         return xp.astype(sums, xp.float64) + self.intercept_
 
@@ -290,7 +307,9 @@ class ISEClassifier(ClassVectorClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_kernel_sum(X, nodes, weights=like(weights[rows], nodes), bandwidth=width)
+                sums = log_kernel_sum(
+                    X, nodes, weights=like(weights[rows], nodes), bandwidth=width, tol=self.tol
+                )
                 logs.append(xp.astype(sums, xp.float64) - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)

@@ -1,42 +1,30 @@
 """The Laplacian classifier: the cosine to class means weighted by inverse root densities."""
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import (
-    class_sizes,
-    held,
-    is_dask_array,
-    log_total,
-    row_numbers,
-    take_by_code,
-)
+from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._dask_sample import choose_dask_nodes
-from mercer.classifiers._leave_one_out import LeftOut, left_out_vectors
-from mercer.classifiers._leave_one_out_exact import (
-    MOST_ROWS,
-    require_few_rows,
-    with_exact_norms,
-)
+from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
+from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
+from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._nodes import choose_nodes, node_shares
-from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
+from mercer.classifiers._point_sums import log_class_sums
+from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
-from mercer.classifiers._sample import Sample, class_counts
-from mercer.classifiers._selection import choose, search, tally
+from mercer.classifiers._sample import Sample
+from mercer.classifiers._selection import self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -86,6 +74,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         affinities; None is f ≡ 1, no weighting.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.  Take the second where rare classes matter.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
         scores.
@@ -99,6 +90,10 @@ class LaplacianClassifier(ClassVectorClassifier):
     loo : {"fast", "exact"}, default="fast"
         Whether leave-one-out takes the change of V_c to first order, or exactly in time n³
         (for at most 2000 rows).
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
     random_state : int, RandomState instance or None, default=None
         For `density_subset` and random nodes.
 
@@ -124,7 +119,8 @@ class LaplacianClassifier(ClassVectorClassifier):
     priors_ : array of shape (n_classes,)
     loo_results_ : dict of arrays
         With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
-        accuracy, and their log-losses.
+        accuracy, their log-losses, rows, how many of them these come from, and error, the standard
+        error of the difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -137,7 +133,13 @@ class LaplacianClassifier(ClassVectorClassifier):
     -----
     Time: one sum over all pairs (n²·d) for a given bandwidth, some twenty times that for
     leave-one-out over 17; n_test·n·d to predict.  ``rule="append"`` takes twice as long.
-    Memory grows with n, and while leaving out with n times the number of classes.
+    Memory grows with n, and while leaving out with n times the number of classes.  With `tol`, at
+    most three features and a given bandwidth, time grows with n instead of n².
+
+    Above 32 768 rows, bandwidths are judged on a random part of the rows first, 8192 or up to twice
+    as many, each row still without itself and with all others; those that are behind the best
+    by more than chance explains (6.5 standard errors of the difference) drop out, the others
+    go on to more rows.  The choice is that of all rows, but for a probability of some 1e-8.
 
     Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
     its weight in the size of its class: a class that has lost a row could be told by that.
@@ -170,11 +172,15 @@ class LaplacianClassifier(ClassVectorClassifier):
     0.955
     """
 
+    bandwidth_: float
+    rule_: str
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "density_subset": [
             Interval(Integral, 1, None, closed="left"),
@@ -184,6 +190,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "node_selection": [StrOptions({"herding", "largest", "random"})],
         "loo": [StrOptions({"fast", "exact"})],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
     }
 
@@ -194,22 +201,26 @@ class LaplacianClassifier(ClassVectorClassifier):
         rule: str = "cosine",
         density: str | None = "parzen",
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
         priors: Any = None,
         density_subset: float | None = None,
         n_nodes: int | None = None,
         node_selection: str = "herding",
         loo: str = "fast",
+        tol: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.rule = rule
         self.density = density
         self.scoring = scoring
+        self.loo_rows = loo_rows
         self.priors = priors
         self.density_subset = density_subset
         self.n_nodes = n_nodes
         self.node_selection = node_selection
         self.loo = loo
+        self.tol = tol
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -229,89 +240,70 @@ class LaplacianClassifier(ClassVectorClassifier):
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         random_state = check_random_state(self.random_state)
+        sample = Sample.sorted(X, codes, weights, len(self.classes_))
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
-        counts = class_counts(codes, weights, len(self.classes_))
+        counts = to_numpy(sample.counts)
         self.class_prior_ = like(counts / counts.sum(), weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
-        self._choose(X, codes, weights, density)
+        chosen = self._choose(sample, density.of_rows(sample.order))
 
         xp = array_namespace(weights)
-        F = density.at_rows(X, weights, (self.bandwidth_,))
-        F = xp.ones_like(weights) if F is None else held(F[0, :])
-        beta = weights * F**-0.5
-        self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
-        self._expand(X, codes, beta, random_state)
+        self.weights_ = xp.ones_like(weights)
+        if chosen.densities is not None:
+            self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
+        self._expand(X, codes, chosen, random_state)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
 
-    def _choose(self, X: Array, codes: Array, weights: Array, density: Density) -> None:
-        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
-        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
-        if not by_loo:
-            self.bandwidth_ = resolve_bandwidth(self.bandwidth, X, sample_weight=weights)
-        if not by_loo and self.rule != "auto":
-            self.rule_ = self.rule
-            return
+    def _choose(self, sample: Sample, density: Density) -> LeftOutVectors:
+        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for.
+
+        Return the class vectors at that bandwidth, with what leave-one-out knows of them.
+        """
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
-        if self.loo == "exact" and is_dask_array(X) and X.shape[0] <= MOST_ROWS:
-            X, codes, weights = X.compute(), codes.compute().astype(np.int64), weights.compute()
-        sample = Sample.sorted(X, codes, weights, len(self.classes_))
-        if density.subset is not None and not is_dask_array(X):
-            place = np.argsort(np.argsort(codes, kind="stable"))
-            density = Density(density.kind, np.sort(place[density.subset]))
+        ways = {rule: partial(self._left_out_ways, rule) for rule in rules}
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
-            scores = {rule: partial(self._left_out_ways, rule) for rule in rules}
-            if is_dask_array(X):
-                return self._tally_blocks(sample, bandwidths, density, scores)
-            parts = self._left_out(sample, bandwidths, density, "append" in rules)
-            return tally(sample, bandwidths, parts, scores)
+        def vectors(bandwidths: tuple[float, ...], tol: float | None = None) -> LeftOutVectors:
+            return LeftOutVectors.of(
+                sample,
+                bandwidths,
+                held(density.at_rows(sample.X, sample.weights, bandwidths, tol)),
+                squared=density.squared,
+                leaving=density.leaving(sample.weights, sample.unit),
+                links="norms" if "append" in rules else None,
+                tol=tol,
+            )
 
+        def prepare(bandwidths: tuple[float, ...]) -> Ladder:
+            fast = vectors(bandwidths)
+            return ExactlyLeftOut(fast) if self.loo == "exact" and density.kind else fast
+
+        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
+        is_exact = self.loo == "exact" and density.kind and (by_loo or self.rule == "auto")
+        if is_exact and isinstance(sample, BlockSample):
+            require_few_rows(sample.X.shape[0])
+            in_memory = sample.loaded()
+            self._choose(in_memory, density.of_rows(in_memory.order))
+            return vectors((self.bandwidth_,))
         if by_loo:
-            self.loo_results_, best = search(run, sample, self.scoring)
+            self.loo_results_, best, chosen = self_tune(
+                prepare, ways, sample, self.scoring, self.loo_rows
+            )
         else:
-            self.loo_results_ = run((self.bandwidth_,))
+            bandwidth = resolve_bandwidth(self.bandwidth, sample.X, sample_weight=sample.weights)
+            if self.rule != "auto":
+                self.bandwidth_, self.rule_ = bandwidth, self.rule
+                return vectors((bandwidth,), self.tol)
+            chosen = prepare((bandwidth,))
+            self.loo_results_ = race(chosen, ways, sample.judged, self.scoring, self.loo_rows)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])
-
-    def _left_out(
-        self, sample: Sample, bandwidths: tuple[float, ...], density: Density, with_links: bool
-    ) -> Iterator[LeftOut]:
-        """Yield what the rules need to judge each row without it."""
-        F = density.at_rows(sample.X, sample.weights, bandwidths)
-        parts = left_out_vectors(
-            sample,
-            bandwidths,
-            F,
-            squared=density.squared,
-            leaving=density.leaving(sample.weights, sample.unit),
-            links="norms" if with_links else None,
-        )
-        if self.loo == "exact" and F is not None:
-            return with_exact_norms(sample, bandwidths, F, parts, squared=density.squared)
-        return parts
-
-    def _tally_blocks(
-        self, sample: Any, bandwidths: tuple[float, ...], density: Density, scores: dict[str, Any]
-    ) -> dict[str, NDArray[Any]]:
-        """Return what leave-one-out finds of rows in a Dask array."""
-        from mercer.classifiers._dask_left_out import tally_vectors
-
-        if self.loo == "exact":
-            require_few_rows(sample.X.shape[0])
-        return tally_vectors(
-            sample,
-            bandwidths,
-            density.at_rows(sample.X, sample.weights, bandwidths),
-            scores,
-            squared=density.squared,
-            leaving=density.leaving(sample.weights, sample.unit),
-            links="norms" if "append" in scores else None,
-        )
+        fast = chosen.fast if isinstance(chosen, ExactlyLeftOut) else chosen
+        return cast(LeftOutVectors, fast)
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the rows' scores without them; for the append rule also by whole classes."""
@@ -334,29 +326,31 @@ class LaplacianClassifier(ClassVectorClassifier):
         shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
         return scores + shift
 
-    def _expand(self, X: Array, codes: NDArray[np.int64], beta: Array, random_state: Any) -> None:
+    def _expand(self, X: Array, codes: Array, chosen: LeftOutVectors, random_state: Any) -> None:
         """Set the nodes and weights of the expansion, and what the rules need of it."""
-        xp = array_namespace(beta)
-        width = mercer_width(self.bandwidth_)
+        vectors = chosen.vectors
+        beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
         rows = row_numbers(X) if is_dask_array(X) else np.arange(codes.size)
-        if self.n_nodes is not None and self.n_nodes < codes.size and is_dask_array(X):
-            shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
-            rows, X, codes, beta = choose_dask_nodes(
-                self.node_selection, X, codes, beta, shares, random_state
-            )
-            xp = array_namespace(beta)
-        elif self.n_nodes is not None and self.n_nodes < codes.size:
-            rows, beta = choose_nodes(
-                self.node_selection, X, codes, beta, width, self.n_nodes, random_state
-            )
-            X, codes = take_rows(X, rows), codes[rows]
+        if self.n_nodes is not None and self.n_nodes < codes.size:
+            if is_dask_array(X):
+                shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
+                rows, X, codes, beta = choose_dask_nodes(
+                    self.node_selection, X, codes, beta, shares, random_state
+                )
+            else:
+                rows, beta = choose_nodes(
+                    self.node_selection, X, codes, beta, width, self.n_nodes, random_state
+                )
+                X, codes = take_rows(X, rows), codes[rows]
+            sample = Sample.sorted(X, codes, beta)
+            vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
+        xp = array_namespace(beta)
         self.X_fit_, self.node_weights_ = X, beta
         self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
-        sample = Sample.sorted(X, codes, beta, len(self.classes_))
-        vectors = ClassVectors(sample, (width,), xp.expand_dims(sample.weights, axis=0))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
-            self._log_links = _log_links(sample, self.norms_, width)
+            is_known = vectors is chosen.vectors and "products" in vars(vectors)
+            self._log_links = chosen.whole(0).log_links[0, :] if is_known else _log_links(vectors)
 
     def _log_own_weight(self, X: Array) -> Array:
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""
@@ -368,22 +362,20 @@ class LaplacianClassifier(ClassVectorClassifier):
             self._density_rows,
             weights=xp.astype(self._density_weights, X.dtype),
             bandwidth=Density(self.density).window(self.bandwidth_),
+            tol=self.tol,
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
-    def _node_groups(self) -> Array:
-        codes = self.node_classes_
-        return codes if is_dask_array(codes) else to_numpy(codes)
-
     def _log_scores(self, X: Array) -> Array:
-        xp = array_namespace(X)
+        xp, codes = array_namespace(X), self.node_classes_
         log_sums = log_class_sums(
             X,
             self.X_fit_,
             self.node_weights_,
-            groups=self._node_groups(),
+            groups=codes if is_dask_array(codes) else to_numpy(codes),
             n_classes=len(self.classes_),
             bandwidth=mercer_width(self.bandwidth_),
+            tol=self.tol,
         )
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))
@@ -397,36 +389,22 @@ class LaplacianClassifier(ClassVectorClassifier):
         return scores + xp.log(self.priors_) - xp.log(self.class_prior_)
 
 
-def _log_links(sample: Sample, norms: Array, width: float) -> Array:
-    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j: one pass over the pairs."""
-    xp = array_namespace(norms)
-    beta = sample.weights
+def _log_links(vectors: ClassVectors) -> Array:
+    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
+    sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
+    xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
     if is_dask_array(beta):
-        return _log_links_of_blocks(sample, norms, width)
-    divided = xp.astype(beta / take_rows(norms, sample.codes), sample.X.dtype)
+        from mercer.classifiers._dask_left_out import links_of_blocks
+
+        return links_of_blocks(sample, beta, norms, width)
+    divided = xp.astype(beta / norms[sample.classes], sample.X.dtype)
     sums = []
-    for rows in ClassVectors(sample, (width,), beta[None, :]).slabs():
+    for rows in vectors.slabs():
         logs = log_kernel_sum(
-            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width
-        )
+            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width,
+            tol=vectors.tol,
+        )  # fmt: skip
         others = xp.where(sample.own(rows), -float("inf"), xp.astype(logs, xp.float64))
         sums.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = xp.concat(sums)
     return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])
-
-
-def _log_links_of_blocks(sample: Sample, norms: Array, width: float) -> Array:
-    """Return the same for rows in a Dask array."""
-    beta, codes = sample.weights, sample.codes
-    logs = class_sums_in_blocks(
-        sample.X,
-        sample.X,
-        beta / take_by_code(norms, codes),
-        sample.n_classes,
-        log=True,
-        groups=codes,
-        bandwidth=width,
-    )
-    index = np.arange(sample.n_classes)
-    others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
-    return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)

@@ -12,19 +12,20 @@ twice.  Leaving row i out changes
   it is of relative size 1/N.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_dask_array
+from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows, to_numpy
 from mercer.classifiers._class_vectors import ClassVectors, add_own
 from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Sample
+from mercer.classifiers._sample import Rows, Sample
 from mercer.kernels import mercer_width
-from mercer.sums import Removal
+from mercer.sums import Removal, left_out_log_sums
 
 Array = Any
 
@@ -35,7 +36,7 @@ class LeftOut:
 
     Parameters
     ----------
-    rows : slice
+    rows : slice or NumPy array of int
     rung : int
         Index of the bandwidth.
     counts : array of shape (rows, C)
@@ -52,7 +53,7 @@ class LeftOut:
         The classes with the row, which rules of a whole class's size are guarded by.
     """
 
-    rows: slice
+    rows: Rows
     rung: int
     counts: Array
     log_sums: Array
@@ -81,37 +82,64 @@ class Whole:
     log_links: Array
 
 
-def left_out_windows(
-    sample: Sample,
-    widths: tuple[float, ...],
-    vectors_of: Callable[..., ClassVectors] = ClassVectors,
-) -> Iterator[LeftOut]:
-    """Yield the plain class sums of kernels of these widths: all that Parzen's rule needs."""
-    xp = array_namespace(sample.weights)
-    vectors = vectors_of(sample, widths, xp.stack([sample.weights] * len(widths)))
-    for rows in vectors.slabs():
-        copies = sample.weights[rows] - sample.unit[rows]
-        sums = add_own(sample, vectors.sums(rows), copies, rows)
-        counts, zero = sample.counts_without(rows), xp.zeros_like(copies)
-        for rung in range(len(widths)):
-            yield LeftOut(rows, rung, counts, sums[rung], None, None, zero)
+class Ladder(Protocol):
+    """What judges rows without them, at bandwidths with the widest first."""
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Parzen widths."""
+
+    def at(self, rungs: Sequence[int]) -> "Ladder":
+        """Return the same of some bandwidths, with what is known of them."""
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield what the rules need for these rows, or for all."""
 
 
-def left_out_vectors(
-    sample: Sample,
-    bandwidths: tuple[float, ...],
-    densities: Array | None,
-    *,
-    squared: bool = True,
-    leaving: Array | None = None,
-    links: str | None = None,
-    vectors_of: Callable[..., ClassVectors] = ClassVectors,
-) -> Iterator[LeftOut]:
-    """Yield sums, norms and links of the class vectors.
+@dataclass(frozen=True)
+class LeftOutWindows:
+    """The plain class sums of kernels: all that Parzen's rule needs.
 
     Parameters
     ----------
     sample : Sample
+    bandwidths : tuple of float
+    """
+
+    sample: Sample
+    bandwidths: tuple[float, ...]
+
+    def at(self, rungs: Sequence[int]) -> "LeftOutWindows":
+        """Return the same of some bandwidths."""
+        return replace(self, bandwidths=tuple(self.bandwidths[r] for r in rungs))
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield sums and counts."""
+        if is_dask_array(self.sample.X):
+            from mercer.classifiers._dask_left_out import window_parts
+
+            yield from window_parts(self.sample, self.bandwidths, rows)
+            return
+        sample, widths = self.sample, self.bandwidths
+        xp = array_namespace(sample.weights)
+        vectors = ClassVectors(sample, widths, xp.stack([sample.weights] * len(widths)))
+        for some in vectors.slabs(rows):
+            at = sample.index(some)
+            copies = sample.weights[at] - sample.unit[at]
+            sums = add_own(sample, vectors.sums(some), copies, some)
+            counts, zero = sample.counts_without(some), xp.zeros_like(copies)
+            for rung in range(len(widths)):
+                yield LeftOut(some, rung, counts, sums[rung], None, None, zero)
+
+
+@dataclass(frozen=True)
+class LeftOutVectors:
+    """Sums, norms and links of the class vectors.
+
+    Parameters
+    ----------
+    vectors : ClassVectors
+        With weights β = ω F^(−1/2), at the Mercer widths.
     bandwidths : tuple of float
         Parzen widths, the widest first.
     densities : array of shape (b, n) or None
@@ -122,78 +150,135 @@ def left_out_vectors(
         Weight of each row's window in the other rows' densities, where it is not u.
     links : {"norms", "counts"} or None
         What links are divided by; None if they are not wanted.
-    vectors_of : callable
-        Makes the class vectors of a sample, widths and weights.
     """
-    xp = array_namespace(sample.weights)
-    widths = tuple(mercer_width(h) for h in bandwidths)
-    omega, unit = sample.weights, sample.unit
-    F = xp.stack([xp.ones_like(omega)] * len(widths)) if densities is None else densities
-    a = F**-0.5
-    vectors = vectors_of(sample, widths, omega * a)
-    own_sums = vectors.own_sums
-    removal = None
-    if densities is not None:
-        gone = unit if leaving is None else leaving
-        removal = Removal(gone, F, omega, squared, drift_weights=vectors.weights * own_sums)
-    for rows in vectors.slabs():
-        counts, own = sample.counts_without(rows), sample.own(rows)
-        if removal is None:
-            sums, drifts = vectors.sums(rows), None
-        else:
-            sums, drifts = vectors.sums_without(removal, rows)
-        plain = vectors.sums(rows) if links is not None else sums
-        copies, u = omega[rows] - unit[rows], unit[rows]
-        for rung in range(len(widths)):
-            a_i, R_i, beta_i = a[rung, rows], own_sums[rung, rows], vectors.weights[rung, rows]
-            left = F[rung, rows] - u if densities is not None else F[rung, rows]
-            a_left = xp.where(copies > 0, xp.where(left > 0, left, 1.0) ** -0.5, a_i)
-            norms = vectors.squared_norms[rung, :] + xp.zeros_like(counts)
-            # The row's own part leaves: V² − 2uaR + u²a², (19).
-            change = -2 * u * a_i * R_i + (u * a_i) ** 2
-            if drifts is not None:
-                norms = norms + 2 * drifts[rung]
-                own_term = xp.sum(xp.where(own, xp.exp(sums[rung]), 0.0), axis=1)
-                change = change - 2 * u * a_i * (own_term - (R_i - beta_i))
-                change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
-            norms = xp.where(own, norms + change[:, None], norms)
-            # Rounding must not take a norm below that of what surely is left.
-            norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
-            log_norms = 0.5 * safe_log(norms)
-            log_links = whole = None
-            if links is not None:
-                whole = _whole(vectors, rung, links)
-                divisor = safe_log(counts) if links == "counts" else log_norms
-                log_gone, log_kept = safe_log(u * a_i)[:, None], safe_log(copies * a_i)[:, None]
-                log_links = _links(vectors, rung, rows, log_gone, log_kept, plain[rung], divisor)
-            yield LeftOut(
-                rows,
-                rung,
-                counts,
-                add_own(sample, sums[rung], copies * a_left, rows),
-                log_norms,
-                log_links,
-                -0.5 * xp.log(left + 1) if densities is not None else xp.zeros_like(u),
-                whole,
-            )
 
+    vectors: ClassVectors
+    bandwidths: tuple[float, ...]
+    densities: Array | None
+    squared: bool = True
+    leaving: Array | None = None
+    links: str | None = None
 
-def _whole(vectors: ClassVectors, rung: int, links: str) -> Whole:
-    """Return the classes as they are with all rows."""
-    xp = array_namespace(vectors.weights)
-    counts = vectors.sample.counts[None, :]
-    log_norms = 0.5 * safe_log(vectors.squared_norms[rung, :])[None, :]
-    divisor = safe_log(counts) if links == "counts" else log_norms
-    products = vectors.products.log_all[rung, :, :]
-    index = xp.arange(products.shape[0], device=device(products))
-    others = xp.where(index[:, None] == index, -float("inf"), products - divisor)
-    return Whole(counts, log_norms, logsumexp(others)[None, :])
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        bandwidths: tuple[float, ...],
+        densities: Array | None,
+        tol: float | None = None,
+        **options: Any,
+    ) -> "LeftOutVectors":
+        """Weigh the rows by their densities; norms may have a relative error of tol."""
+        xp, omega = array_namespace(sample.weights), sample.weights
+        widths = tuple(mercer_width(h) for h in bandwidths)
+        weights = xp.stack([omega] * len(widths)) if densities is None else omega * densities**-0.5
+        if is_dask_array(weights):
+            weights = weights.rechunk({0: -1})
+        return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
+
+    def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
+        """Return the same of some bandwidths, with what is known of them."""
+        if len(rungs) == len(self.bandwidths):
+            return self
+        return replace(
+            self,
+            vectors=self.vectors.at(rungs),
+            bandwidths=tuple(self.bandwidths[r] for r in rungs),
+            densities=None if self.densities is None else self.densities[list(rungs)],
+        )
+
+    @cached_property
+    def removal(self) -> Removal | None:
+        """What leaves the densities with a row."""
+        if self.densities is None:
+            return None
+        sample, vectors = self.vectors.sample, self.vectors
+        gone = sample.unit if self.leaving is None else self.leaving
+        drift_weights = vectors.weights * vectors.own_sums
+        return Removal(gone, self.densities, sample.weights, self.squared, drift_weights)
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield them, one bandwidth after the other for each slab of rows."""
+        if is_dask_array(self.vectors.weights):
+            from mercer.classifiers._dask_left_out import vector_parts
+
+            yield from vector_parts(self, rows)
+            return
+        for some in self.vectors.slabs(rows):
+            if self.removal is None:
+                sums, drifts = self.vectors.sums(some), None
+            else:
+                sums, drifts = left_out_log_sums(
+                    self.vectors.sample.X,
+                    self.vectors.sample.codes,
+                    bandwidths=self.vectors.widths,
+                    weights=self.vectors.weights,
+                    removal=self.removal,
+                    rows=some,
+                )
+            plain = self.vectors.sums(some) if self.links is not None else sums
+            for rung in range(len(self.bandwidths)):
+                drift = None if drifts is None else drifts[rung]
+                yield self.part(some, rung, sums[rung], drift, plain[rung])
+
+    def part(
+        self, rows: Rows, rung: int, sums: Array, drifts: Array | None, plain: Array
+    ) -> LeftOut:
+        """Return what the rules need for these rows, from their sums at one bandwidth."""
+        xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample
+        at, counts, own = sample.index(rows), sample.counts_without(rows), sample.own(rows)
+        omega, u = sample.weights[at], sample.unit[at]
+        copies = omega - u
+        R_i, beta_i = vectors.own_sums[rung, at], vectors.weights[rung, at]
+        F_i = xp.ones_like(omega) if self.densities is None else self.densities[rung, at]
+        a_i = F_i**-0.5
+        left = F_i if self.densities is None else F_i - u
+        a_left = xp.where(copies > 0, xp.where(left > 0, left, 1.0) ** -0.5, a_i)
+        # The row's own part leaves: V² − 2uaR + u²a², (19).
+        change = -2 * u * a_i * R_i + (u * a_i) ** 2
+        norms = vectors.squared_norms[rung, :]
+        if drifts is not None:
+            norms = norms + 2 * drifts
+            own_term = xp.sum(xp.where(own, xp.exp(sums), 0.0), axis=1)
+            change = change - 2 * u * a_i * (own_term - (R_i - beta_i))
+            change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
+        norms = xp.where(own, norms + change[:, None], norms)
+        # Rounding must not take a norm below that of what surely is left.
+        norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
+        log_norms = 0.5 * safe_log(norms)
+        log_links = whole = None
+        if self.links is not None:
+            whole = self.whole(rung)
+            divisor = safe_log(counts) if self.links == "counts" else log_norms
+            log_gone, log_kept = safe_log(u * a_i)[:, None], safe_log(copies * a_i)[:, None]
+            log_links = _links(vectors, rung, rows, log_gone, log_kept, plain, divisor)
+        return LeftOut(
+            rows,
+            rung,
+            counts,
+            add_own(sample, sums, copies * a_left, rows),
+            log_norms,
+            log_links,
+            xp.zeros_like(u) if self.densities is None else -0.5 * xp.log(left + 1),
+            whole,
+        )
+
+    def whole(self, rung: int) -> Whole:
+        """Return the classes as they are with all rows."""
+        counts = self.vectors.sample.counts[None, :]
+        log_norms = 0.5 * safe_log(self.vectors.squared_norms[rung, :])[None, :]
+        divisor = safe_log(counts) if self.links == "counts" else log_norms
+        products = self.vectors.products.log_all[rung, :, :]
+        xp = array_namespace(products)
+        index = xp.arange(products.shape[0], device=device(products))
+        others = xp.where(index[:, None] == index, -float("inf"), products - divisor)
+        return Whole(counts, log_norms, logsumexp(others)[None, :])
 
 
 def _links(
     vectors: ClassVectors,
     rung: int,
-    rows: slice,
+    rows: Rows,
     log_gone: Array,
     log_kept: Array,
     plain: Array,
@@ -205,7 +290,7 @@ def _links(
     by what has left: far classes keep their digits where the row was all that linked them.
     """
     xp = array_namespace(plain)
-    own, codes = vectors.sample.own(rows), vectors.sample.codes[rows]
+    own, classes = vectors.sample.own(rows), vectors.sample.classes[vectors.sample.index(rows)]
     nothing, gone = xp.full_like(plain, -float("inf")), ~xp.isfinite(divisor)
     divisor = xp.where(gone, 0.0, divisor)
     left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
@@ -219,23 +304,22 @@ def _links(
     shares = xp.where(own | gone, 0.0, xp.exp(-divisor))
     nearest = xp.argmax(products, axis=1)
     beyond = xp.where(index == nearest[:, None], -float("inf"), products)
-    is_nearest = like(to_numpy(nearest) == codes[:, None], plain, dtype=xp.bool)
+    is_nearest = nearest == classes[:, None]
     others = xp.where(is_nearest, _log_combine(shares, beyond), _log_combine(shares, products))
     from_y = left - xp.sum(xp.where(own, divisor, 0.0), axis=1, keepdims=True)
     return xp.where(own, of_own[:, None], xp.logaddexp(others, from_y))
 
 
 def _products_without(
-    vectors: ClassVectors, rung: int, rows: slice, log_gone: Array, log_kept: Array, plain: Array
+    vectors: ClassVectors, rung: int, rows: Rows, log_gone: Array, log_kept: Array, plain: Array
 ) -> Array:
     """Return log ⟨M_y, M_j⟩ of each row's class y without the row: (rows, C)."""
     xp = array_namespace(plain)
-    products, codes = vectors.products, vectors.sample.codes[rows]
-    log_all, log_rest = (
-        take_rows(p[rung, :, :], codes) for p in (products.log_all, products.log_rest)
-    )
-    largest = to_numpy(products.largest[rung, :, :])[codes, :]
-    is_largest = like(largest == np.arange(rows.start, rows.stop)[:, None], plain, dtype=xp.bool)
+    at = vectors.sample.index(rows)
+    classes = vectors.sample.classes[at]
+    log_all, largest, log_rest = (p[rung][classes] for p in vars(vectors.products).values())
+    numbers = xp.arange(vectors.sample.X.shape[0], device=device(plain))[at]
+    is_largest = largest == numbers[:, None]
     # u a Σ_{l in j} β_l k(x_i, x_l) leaves; repetitions of the row stay.
     scale = xp.where(xp.isfinite(log_all), log_all, 0.0)
     gone = xp.where(is_largest, 0.0, xp.exp(log_gone + plain - scale))

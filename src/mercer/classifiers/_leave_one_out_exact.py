@@ -4,51 +4,74 @@ O(n³) for each bandwidth and n² memory: for small samples, and to measure what
 (`_leave_one_out`) leaves out.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
+from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer.classifiers._leave_one_out import LeftOut
+from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
-from mercer.kernels import get_kernel, mercer_width
+from mercer.kernels import get_kernel
 
 Array = Any
 MOST_ROWS = 2000
 _UNDERFLOWS = 1e-280
 
 
-def with_exact_norms(
-    sample: Sample,
-    bandwidths: tuple[float, ...],
-    densities: Array,
-    parts: Iterator[LeftOut],
-    *,
-    squared: bool = True,
-) -> Iterator[LeftOut]:
-    """Yield what `left_out_vectors` yielded, with norms and links (to norms) made exact."""
-    xp = array_namespace(sample.weights)
-    n = sample.X.shape[0]
-    require_few_rows(n)
-    omega = sample.weights
-    d2 = _squared_distances(xp.astype(sample.X, xp.float64))
-    for part in parts:
-        rows, unit = part.rows, sample.unit[part.rows]
-        log_k = get_kernel("gaussian").log_profile(d2, mercer_width(bandwidths[part.rung]))
-        F, k = densities[part.rung, :], xp.exp(log_k[rows, :])
-        is_self = like(np.arange(n)[rows, None] == np.arange(n), omega, dtype=xp.bool)
-        left = xp.where(is_self, (omega[rows] - unit)[:, None], omega + xp.zeros_like(k))
-        without = xp.maximum(F - unit[:, None] * (k * k if squared else k), left)
-        weights = left * xp.where(left > 0, without, xp.ones_like(without)) ** -0.5
-        exact = replace(part, log_norms=_log_norms(sample, xp.exp(log_k), weights))
-        if part.log_links is not None:
-            exact = replace(exact, log_links=_log_links(sample, log_k, weights, exact.log_norms))
-        yield exact
+@dataclass(frozen=True)
+class ExactlyLeftOut:
+    """What `LeftOutVectors` yields, with norms and links (to norms) made exact.
+
+    Parameters
+    ----------
+    fast : LeftOutVectors
+        With densities.
+    """
+
+    fast: LeftOutVectors
+
+    def __post_init__(self) -> None:
+        require_few_rows(self.fast.vectors.sample.X.shape[0])
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Parzen widths."""
+        return self.fast.bandwidths
+
+    def at(self, rungs: Sequence[int]) -> "ExactlyLeftOut":
+        """Return the same of some bandwidths."""
+        return ExactlyLeftOut(self.fast.at(rungs))
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield them, one bandwidth after the other for each slab of rows."""
+        sample, densities = self.fast.vectors.sample, self.fast.densities
+        assert densities is not None  # noqa: S101
+        xp = array_namespace(sample.weights)
+        n, omega = sample.X.shape[0], sample.weights
+        d2 = _squared_distances(xp.astype(sample.X, xp.float64))
+        for part in self.fast.parts(rows):
+            at = sample.index(part.rows)
+            unit = sample.unit[at]
+            width = self.fast.vectors.widths[part.rung]
+            log_k = get_kernel("gaussian").log_profile(d2, width)
+            F, k = densities[part.rung, :], xp.exp(log_k[at, :])
+            numbers = xp.arange(n, device=device(omega))
+            is_self = numbers[at][:, None] == numbers
+            left = xp.where(is_self, (omega[at] - unit)[:, None], omega)
+            without = F - unit[:, None] * (k * k if self.fast.squared else k)
+            without = xp.maximum(without, left)
+            weights = left * xp.where(left > 0, without, xp.ones_like(without)) ** -0.5
+            exact = replace(part, log_norms=_log_norms(sample, xp.exp(log_k), weights))
+            if part.log_links is not None:
+                links = _log_links(sample, log_k, weights, exact.log_norms)
+                exact = replace(exact, log_links=links)
+            yield exact
 
 
 def require_few_rows(n: int) -> None:

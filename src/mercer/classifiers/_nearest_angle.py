@@ -3,14 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from array_api_compat import array_namespace, is_torch_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_totals, on_dask, take_by_code
-from mercer._sklearn import check_sample_weight
+from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._sklearn import get_namespace
 from mercer.classifiers._dask_sample import check_dask_fit
+
+Array = Any
 
 
 def _fit_blocks(
@@ -83,27 +87,29 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        X, y = validate_data(self, X, y, dtype=[xp.float64, xp.float32])
         check_classification_targets(y)
-        weights = check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
-        )
-        counted = weights > 0
-        if not counted.any():
+        labels, weights = to_numpy(y), check_row_weights(sample_weight, X.shape[0])
+        counted = np.flatnonzero(weights > 0)
+        if counted.size == 0:
             raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")
-        X, weights = X[counted].astype(np.float64), weights[counted]
-        self.classes_, codes = np.unique(y[counted], return_inverse=True)
-        if self.classes_.size < 2:
+        X = xp.astype(take_rows(X, counted), xp.float64)
+        weights, labels = weights[counted], labels[counted]
+        classes, codes = np.unique(labels, return_inverse=True)
+        if classes.size < 2:
             raise ValueError(
                 "NearestAngleClassifier needs at least two classes in y, got one class: "
-                f"{self.classes_.tolist()[0]!r}."
+                f"{classes.tolist()[0]!r}."
             )
-        means = np.zeros((self.classes_.size, X.shape[1]))
-        np.add.at(means, codes, X * (weights / np.bincount(codes, weights)[codes])[:, None])
-        self.means_ = means
+        self.classes_ = like(classes, y) if is_torch_array(y) else classes
+        members = np.zeros((classes.size, codes.size))
+        members[codes, np.arange(codes.size)] = weights / np.bincount(codes, weights)[codes]
+        self.means_ = like(members, X) @ X
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Array:
         """Return the cosines to the class means.
 
         Parameters
@@ -116,11 +122,14 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
             For two classes the second one's cosine minus the first one's.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        cosines: NDArray[np.float64] = _unit(X.astype(np.float64)) @ _unit(self.means_).T
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
+        check_same_home(X, self.means_)
+        cosines = _unit(xp.astype(X, xp.float64)) @ _unit(self.means_).T
         return cosines[:, 1] - cosines[:, 0] if cosines.shape[1] == 2 else cosines
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the class of each row.
 
         Parameters
@@ -131,16 +140,15 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        cosines = self.decision_function(X)
+        cosines = to_numpy(self.decision_function(X))
         chosen = (cosines > 0).astype(int) if cosines.ndim == 1 else cosines.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[chosen]
-        return labels
+        return take_rows(self.classes_, chosen)
 
 
-def _unit(A: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit(A: Array) -> Array:
     """Divide rows by their lengths, whatever their scale; rows of zeros stay."""
-    largest = np.abs(A).max(axis=1, keepdims=True)
-    A = A / np.where(largest > 0, largest, 1)
-    lengths = np.sqrt((A * A).sum(axis=1, keepdims=True))
-    unit: NDArray[np.float64] = A / np.where(lengths > 0, lengths, 1)
-    return unit
+    xp = array_namespace(A)
+    largest = xp.max(xp.abs(A), axis=1, keepdims=True)
+    A = A / xp.where(largest > 0, largest, 1.0)
+    lengths = xp.sqrt(xp.sum(A * A, axis=1, keepdims=True))
+    return A / xp.where(lengths > 0, lengths, 1.0)

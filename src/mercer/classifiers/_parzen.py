@@ -1,12 +1,13 @@
 """Parzen's classifier: Bayes' rule with window estimates of the class densities."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
@@ -15,11 +16,11 @@ from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
-from mercer.classifiers._leave_one_out import LeftOut, left_out_windows
+from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
-from mercer.classifiers._sample import Sample, class_counts
-from mercer.classifiers._selection import search, tally
+from mercer.classifiers._sample import Rows, Sample, class_counts
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
 
@@ -64,6 +65,13 @@ class ParzenClassifier(ClassVectorClassifier):
         None takes the classes' shares in training.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
+    loo_rows : int or None, default=32768
+        How many rows leave-one-out judges at most, drawn by class, each without itself and
+        with all others; None judges all, unless a bandwidth is surely not the best.
+    tol : float or None, default=None
+        Relative error allowed to the kernel sums, each of them, for linear time at up to three
+        features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
+        always does.
 
     Attributes
     ----------
@@ -75,7 +83,9 @@ class ParzenClassifier(ClassVectorClassifier):
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, and their log-losses.
+        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        rows, how many of them these come from, and error, the standard error of the
+        difference to the best.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
 
@@ -115,6 +125,8 @@ class ParzenClassifier(ClassVectorClassifier):
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
+        "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -125,12 +137,16 @@ class ParzenClassifier(ClassVectorClassifier):
         kernel: Any = "gaussian",
         priors: Any = None,
         scoring: str = "accuracy",
+        loo_rows: int | None = 2**15,
+        tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.per_class = per_class
         self.kernel = kernel
         self.priors = priors
         self.scoring = scoring
+        self.loo_rows = loo_rows
+        self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ParzenClassifier":
@@ -199,32 +215,16 @@ class ParzenClassifier(ClassVectorClassifier):
     def _leave_one_out(self, sample: Sample) -> float:
         kernel = get_kernel(self.kernel)
 
-        def run(bandwidths: tuple[float, ...]) -> dict[str, NDArray[Any]]:
-            if is_dask_array(sample.X):
-                return self._tally_blocks(kernel, sample, bandwidths)
+        def prepare(bandwidths: tuple[float, ...]) -> Ladder:
             if kernel.name == "gaussian":
-                parts = left_out_windows(sample, bandwidths)
-            else:
-                parts = _left_out_windows_of(kernel, sample, bandwidths)
-            return tally(sample, bandwidths, parts, {"bayes": self._left_out_ways})
+                return LeftOutWindows(sample, bandwidths)
+            return _OtherWindows(sample, bandwidths, kernel)
 
-        results, best = search(run, sample, self.scoring)
+        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
+        results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
-
-    def _tally_blocks(
-        self, kernel: Kernel, sample: Any, bandwidths: tuple[float, ...]
-    ) -> dict[str, NDArray[Any]]:
-        from mercer.classifiers._dask_left_out import tally_windows, tally_windows_of
-
-        rules = {"bayes": self._left_out_ways}
-        if kernel.name == "gaussian":
-            return tally_windows(sample, bandwidths, rules)
-        return tally_windows_of(kernel, sample, bandwidths, rules)
-
-    def _left_out_ways(self, part: LeftOut) -> list[Array]:
-        return [self._left_out_scores(part)]
 
     def _left_out_scores(self, part: LeftOut) -> Array:
         xp = array_namespace(part.log_sums)
@@ -246,7 +246,7 @@ class ParzenClassifier(ClassVectorClassifier):
         if isinstance(self.bandwidth_, float):
             return log_class_sums(
                 X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                kernel=self.kernel, bandwidth=self.bandwidth_,
+                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
             )  # fmt: skip
         kernel = get_kernel(self.kernel)
         columns = []
@@ -254,7 +254,7 @@ class ParzenClassifier(ClassVectorClassifier):
             for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
                 sums = log_class_sums(
                     X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                    kernel=kernel, bandwidth=h,
+                    kernel=kernel, bandwidth=h, tol=self.tol,
                 )  # fmt: skip
                 columns.append(sums[:, c] - kernel.log_normaliser(h, X.shape[1]))
             return xp.stack(columns, axis=1).rechunk({1: -1})
@@ -262,7 +262,7 @@ class ParzenClassifier(ClassVectorClassifier):
             rows = np.flatnonzero(codes == c)
             sums = log_class_sums(
                 X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h,
+                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h, tol=self.tol,
             )  # fmt: skip
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)
@@ -278,20 +278,48 @@ def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
     return xp.where(reached, scores, log_priors + xp.zeros_like(scores))
 
 
-def _left_out_windows_of(
-    kernel: Kernel, sample: Sample, bandwidths: tuple[float, ...]
-) -> Iterator[LeftOut]:
-    """Yield class sums of a kernel without a ladder of squares: one pass for each bandwidth."""
-    xp = array_namespace(sample.weights)
-    rows = slice(0, sample.X.shape[0])
-    counts, copies = sample.counts_without(rows), sample.weights - sample.unit
-    for rung, h in enumerate(bandwidths):
-        sums = log_kernel_sum(
-            sample.X, weights=xp.astype(sample.weights, sample.X.dtype), groups=sample.codes,
-            kernel=kernel, bandwidth=h, exclude_self=True,
-        )  # fmt: skip
-        sums = add_own(sample, xp.astype(sums, xp.float64), copies, rows)
-        yield LeftOut(rows, rung, counts, sums, None, None, xp.zeros_like(copies))
+@dataclass(frozen=True)
+class _OtherWindows(LeftOutWindows):
+    """Class sums of a kernel without a ladder of squares: one pass for each bandwidth."""
+
+    kernel: Kernel
+
+    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
+        """Yield sums and counts, one bandwidth after the other."""
+        sample = self.sample.judged
+        xp = array_namespace(sample.weights)
+        some: Rows = slice(0, sample.X.shape[0]) if rows is None else rows
+        at = sample.index(some)
+        counts, copies = sample.counts_without(some), sample.weights[at] - sample.unit[at]
+        for rung, h in enumerate(self.bandwidths):
+            sums = xp.astype(self._sums(rows, h), xp.float64)
+            sums = add_own(sample, sums, copies, some)
+            yield LeftOut(some, rung, counts, sums, None, None, xp.zeros_like(copies))
+
+    def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
+        """Return log Σ without the row itself: with the others of these, and with all others."""
+        if is_dask_array(self.sample.X):
+            from mercer.classifiers._dask_left_out import other_window_sums
+
+            return other_window_sums(self.sample, rows, self.kernel, bandwidth)
+        sample, xp = self.sample, array_namespace(self.sample.X)
+        options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
+        weights = xp.astype(sample.weights, sample.X.dtype)
+        if rows is None:
+            return log_kernel_sum(
+                sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
+            )
+        rest = np.delete(np.arange(sample.codes.size), rows)
+        X, parts = take_rows(sample.X, rows), []
+        for columns, others in ((rows, None), (rest, take_rows(sample.X, rest))):
+            sums = log_kernel_sum(
+                X, others, weights=take_rows(weights, columns), groups=sample.codes[columns],
+                exclude_self=others is None, **options,
+            )  # fmt: skip
+            absent = (X.shape[0], sample.n_classes - sums.shape[1])
+            empty = xp.full(absent, -float("inf"), dtype=X.dtype, device=device(X))
+            parts.append(xp.concat([sums, empty], axis=1))
+        return xp.logaddexp(*parts)
 
 
 def _check_widths(bandwidth: Any, n_classes: int) -> NDArray[np.float64]:

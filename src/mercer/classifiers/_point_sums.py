@@ -49,6 +49,7 @@ def class_sums_in_blocks(
     groups: Array,
     bandwidth: float,
     kernel: str | Kernel = "gaussian",
+    tol: float | None = None,
 ) -> Array:
     """Return the sums over classes, or their logarithms, as a Dask array in float64: (n, C)."""
     from mercer.sums._dask import block_sums
@@ -56,7 +57,7 @@ def class_sums_in_blocks(
     Y = rows if is_dask_array(rows) else from_memory(rows)
     options = {
         "log": log, "self_sum": False, "exclude_self": False,
-        "method": "auto", "tol": None, "precision": "high",
+        "method": "auto", "tol": tol, "precision": "high",
     }  # fmt: skip
     return block_sums(
         X,

@@ -41,19 +41,33 @@ class Density:
         """Width of the windows."""
         return bandwidth if self.kind == "parzen" else mercer_width(bandwidth)
 
-    def at_rows(self, X: Array, weights: Array, bandwidths: tuple[float, ...]) -> Array | None:
-        """Return F at the training rows: (b, n); None for f ≡ 1."""
+    def of_rows(self, order: NDArray[np.int64]) -> "Density":
+        """Return the same for rows in another order."""
+        if self.subset is None or order.size == 0:  # of a Dask array: as they were given
+            return self
+        is_in = np.isin(order, self.subset)
+        return Density(self.kind, np.flatnonzero(is_in))
+
+    def at_rows(
+        self,
+        X: Array,
+        weights: Array,
+        bandwidths: tuple[float, ...],
+        tol: float | None = None,
+    ) -> Array | None:
+        """Return F at the training rows, within tol: (b, n); None for f ≡ 1."""
         if self.kind is None:
             return None
         xp = array_namespace(weights)
         widths = [self.window(h) for h in bandwidths]
         counts = xp.astype(weights, X.dtype)
         if self.subset is None:
-            F = kernel_sum(X, weights=counts, bandwidth=widths)
+            F = kernel_sum(X, weights=counts, bandwidth=widths, tol=tol)
             return xp.maximum(xp.astype(F, xp.float64), weights)
         # A row keeps its own term, outside the subset too; the others are scaled up.
         chosen = take_rows(counts, self.subset)
-        F = kernel_sum(X, take_rows(X, self.subset), weights=chosen, bandwidth=widths)
+        rows = take_rows(X, self.subset)
+        F = kernel_sum(X, rows, weights=chosen, bandwidth=widths, tol=tol)
         own = self.in_subset(weights)
         others = xp.maximum(xp.astype(F, xp.float64) - own, xp.zeros_like(own))
         return weights + others * self._scale(weights)

@@ -78,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _admit()
     except (LookupError, ValueError, OSError) as error:
         return _refuse(str(error))
+    except MemoryError as error:
+        return _refuse(str(error) or "There is not enough memory: use fewer rows.")
     except Exception as error:
         if hasattr(error, "format_message"):  # an option that is unknown, missing or wrong
             return _refuse(_usage(error))

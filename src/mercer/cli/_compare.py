@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from mercer.cli._output import print_json, status
+from mercer.cli._output import Device, on_the_cpu, print_json, print_notes, resolve_device, status
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsProgress
@@ -50,6 +50,7 @@ def compare(
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
+    device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
         "mercer-comparison"
     ),
@@ -80,12 +81,16 @@ def compare(
             pass
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
+    place = resolve_device(device)
     with status("reading the table …") as say:
-        question = ask(table, target, models=models, metric=metric, seed=seed, output=output)
+        question = ask(
+            table, target, models=models, metric=metric, seed=seed, device=place, output=output
+        )
         say("drawing a map …")
         points, the_map = draw_map(question.data, seed)
         say("getting ready, with some ten seconds more to compile the first time …")
         get_ready(question)
+    print_notes(on_the_cpu(question.models, place))
     spent = time.perf_counter() - start
     try:
         with _progress() as show:

@@ -124,7 +124,8 @@ def _fit_command(question: Question, name: str, seed: int) -> str:
     parts = ["mercer", "fit", question.path, "--target", question.data.target, "--model", name]
     balanced = ["--balanced"] if question.is_balanced else []
     seeded = ["--seed", str(seed)] if seed else []
-    return shlex.join([*parts, *balanced, *seeded, "-o", f"{name}.skops"])
+    placed = ["--device", question.device] if question.device and _kind(name) == "mercer" else []
+    return shlex.join([*parts, *balanced, *seeded, *placed, "-o", f"{name}.skops"])
 
 
 def _python(question: Question, name: str, seed: int) -> str:

@@ -38,6 +38,8 @@ class Question:
     models : dict of name to pipeline
     metric, reason : str
         What to judge by, and why.
+    device : str or None
+        Where Mercer's own models compute; None is NumPy.
     bundled : DataFrame or None
         The table, where none was given.
     """
@@ -48,6 +50,7 @@ class Question:
     models: dict[str, Any]
     metric: str
     reason: str
+    device: str | None = None
     bundled: "pd.DataFrame | None" = None
 
     @property
@@ -71,10 +74,11 @@ def ask(
     metric: str | None,
     seed: int,
     output: Path,
+    device: str | None = None,
 ) -> Question:
     """Read the table and make the models."""
     from mercer.comparison import choose_metric
-    from mercer.models import describe_model, list_models, make_model
+    from mercer.models import describe_model, list_models, make_model, on_device
     from mercer.tables import Table, read_table, split_target
 
     names = list_models() if models is None else _names(models)
@@ -97,16 +101,20 @@ def ask(
     reason = f"Scored by {metric}, as asked for."
     if metric is None:
         metric, reason = choose_metric(data.y)
+    pipelines = {
+        name: make_model(name, data, balanced=metric == "balanced", random_state=seed)
+        for name in sorted(names, key=_QUICK_FIRST.index)
+    }
+    if device is not None:
+        pipelines = {name: on_device(model, device) for name, model in pipelines.items()}
     return Question(
         table=rows.name,
         path=str(output / "table.csv") if table is None else table,
         data=data,
-        models={
-            name: make_model(name, data, balanced=metric == "balanced", random_state=seed)
-            for name in sorted(names, key=_QUICK_FIRST.index)
-        },
+        models=pipelines,
         metric=metric,
         reason=reason,
+        device=device,
         bundled=bundled,
     )
 

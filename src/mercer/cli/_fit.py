@@ -8,12 +8,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from mercer.cli._output import (
+    Device,
     check_output,
     counted,
+    on_the_cpu,
     one_line,
     percent,
     print_json,
     print_notes,
+    resolve_device,
     status,
 )
 
@@ -41,6 +44,7 @@ def fit(
         Path, typer.Option("--output", "-o", help="File for the model; ends with .skops.")
     ] = Path("model.skops"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of folds and models.")] = 0,
+    device: Device = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
     """Fit a model on a table and save it, with what it needs to read new tables.
@@ -55,6 +59,7 @@ def fit(
         choose_model,
         describe_model,
         make_model,
+        on_device,
         save_model,
         score_model,
     )
@@ -63,23 +68,28 @@ def fit(
     if model != "auto":
         describe_model(model)  # before anything takes time
     check_output(output, (".skops",))
+    place = resolve_device(device)
     with status(f"reading {table} …"):
         data = split_target(read_table(table), target)
     options: Any = {"balanced": balanced, "random_state": seed}
     with status("scoring …") as show:
         if model == "auto":
             scores = choose_model(
-                data, **options, on_progress=lambda name: show(f"scoring {name} …")
+                data, **options, device=place, on_progress=lambda name: show(f"scoring {name} …")
             )
         else:
-            scores = [score_model(model, data, **options)]
+            scores = [score_model(model, data, **options, device=place)]
         best = scores[0]
         show(f"fitting {best.model} on all rows …")
-        pipeline = make_model(best.model, data, **options).fit(data.X, data.y)
+        pipeline = make_model(best.model, data, **options)
+        if place is not None:
+            pipeline = on_device(pipeline, place)
+        pipeline.fit(data.X, data.y)
     card = ModelCard.describe(best.model, data, balanced=balanced, scores=best.figures())
     save_model(output, pipeline, card)
 
     n_fitted = getattr(pipeline[-1], "n_rows_fitted_", len(data.y))
+    notes = [*data.notes, *on_the_cpu([score.model for score in scores], place)]
     if as_json:
         print_json(
             {
@@ -87,12 +97,12 @@ def fit(
                 "model": best.model,
                 "n_rows_fitted": n_fitted,
                 "scores": {score.model: score.figures() for score in scores},
-                "notes": list(data.notes),
+                "notes": notes,
                 "card": card.to_dict(),
             }
         )
         return
-    print_notes(data.notes)
+    print_notes(notes)
     _print(table, data, scores, balanced, n_fitted, output)
 
 

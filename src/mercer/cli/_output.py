@@ -6,20 +6,50 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
 __all__ = [
+    "Device",
     "check_output",
     "counted",
+    "on_the_cpu",
     "one_line",
     "percent",
     "print_json",
     "print_notes",
+    "resolve_device",
     "status",
 ]
+
+Device = Annotated[
+    str,
+    typer.Option(help="Where Mercer's own models compute: cpu, cuda or cuda:1; needs torch."),
+]
+
+
+def resolve_device(device: str) -> str | None:
+    """Return the device of torch, if it is there; None for cpu, where NumPy is quicker."""
+    if device == "cpu":
+        return None
+    from mercer.models import check_device
+
+    check_device(device)
+    return device
+
+
+def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
+    """Return a note on models that do not run on the device, if there are any."""
+    from mercer.models import describe_model
+
+    others = [name for name in models if describe_model(name).kind != "mercer"]
+    if device is None or not others:
+        return []
+    runs = "runs" if len(others) == 1 else "run"
+    return [f"{', '.join(others)} {runs} on the CPU: only Mercer's own models use {device}."]
 
 
 def print_notes(notes: Iterable[str]) -> None:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mercer.cli._output import check_output, one_line, percent, print_json, print_notes, status
+from mercer.cli._output import (
+    Device,
+    check_output,
+    on_the_cpu,
+    one_line,
+    percent,
+    print_json,
+    print_notes,
+    resolve_device,
+    status,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +39,7 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="A column of the new table to put first, such as an id."),
     ] = None,
+    device: Device = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """Predict the class of new rows, and its probabilities.
@@ -38,15 +49,19 @@ def predict(
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import load_model
+    from mercer.models import load_model, on_device
     from mercer.tables import match_columns, read_table, write_table
 
     if output is not None:
         check_output(output, (".csv", ".tsv", ".parquet"))
+    place = resolve_device(device)
     with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
         warnings.simplefilter("always")
         pipeline, card = load_model(model)
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    notes += on_the_cpu([card.model], place)
+    if place is not None:
+        pipeline = on_device(pipeline, place)
     with status(f"reading {table} …"):
         given = read_table(table)
         new = match_columns(_without_known(given, card, keep or []), card.columns)

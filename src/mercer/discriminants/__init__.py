@@ -14,6 +14,9 @@ with Gaussians of one variance on its outputs (``_gaussian``), classes::
      │                                                                      ├─► discriminants
      └─► sample ──► width, nodes ──► moments of all rows ──► path of fits ──┘      (sparse)   rule
 
+Rows may be torch tensors, through scikit-learn's array API dispatch: then everything heavy is
+torch's, on their device.  Labels, samples and what is as small as the classes stay with NumPy.
+
 The linear algebra is in :mod:`mercer.spectral`; sums of kernels are :mod:`mercer.sums`.
 """
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, is_torch_array
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -14,8 +14,11 @@ from sklearn.base import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import on_dask
-from mercer._sklearn import check_sample_weight
+from mercer._memory import room_on_device
+from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._sklearn import get_namespace
 from mercer.discriminants._kernels import KernelFunction
 
 __all__ = [
@@ -24,9 +27,11 @@ __all__ = [
     "log_priors",
     "resolve_class_weight",
     "resolve_priors",
+    "validate_rows",
 ]
 
-Array = NDArray[np.float64]
+Array = Any
+FloatArray = NDArray[np.float64]
 
 
 @on_dask(
@@ -43,10 +48,11 @@ class FisherDiscriminant(
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
     kernel ``_kernel`` and the rule ``_rule_coef`` (C − 1, C), ``_rule_intercept`` (C,) that
-    turns discriminants into scores.
+    turns discriminants into scores.  All arrays are of the library of the rows, and on their
+    device; ``classes_`` is where y was.
     """
 
-    classes_: NDArray[Any]
+    classes_: Array
     dual_coef_: Array
     X_fit_: Any
     n_components: int | None
@@ -54,16 +60,32 @@ class FisherDiscriminant(
     _rule_coef: Array
     _rule_intercept: Array
 
-    def _combine(self, X: Any, coef: Array) -> Array:
+    def _combine(self, X: Array, coef: Array) -> Array:
         """Return Σⱼ k(x, xⱼ) coefⱼ at validated rows."""
         return self._kernel.combine(X, self.X_fit_, coef)
 
+    def _check_new(self, X: Any, *, double: bool = False) -> Array:
+        """Return new rows as floats, if they are where the fit is."""
+        check_is_fitted(self)
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        floats = xp.float64 if double else [xp.float64, xp.float32]
+        X = validate_data(self, X, reset=False, dtype=floats)
+        check_same_home(X, self.dual_coef_)
+        return X
+
     def _scores(self, X: Any) -> Array:
         """Return log posteriors up to a constant of each row, of shape (n_rows, C)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        coef = self.dual_coef_ @ self._rule_coef
-        return self._combine(X, coef) + self._rule_intercept
+        X = self._check_new(X)
+        with room_on_device(f"the scores of {X.shape[0]} rows"):
+            return self._combine(X, self.dual_coef_ @ self._rule_coef) + self._rule_intercept
+
+    def _labels(self, scores: Array) -> Array:
+        """Return the class of the greatest score of each row."""
+        best = array_namespace(scores).argmax(scores, axis=1)
+        if is_torch_array(best) and is_torch_array(self.classes_):
+            return self.classes_[best.to(self.classes_.device)]
+        return take_rows(self.classes_, to_numpy(best))
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the classes.
@@ -80,9 +102,9 @@ class FisherDiscriminant(
             classes their difference, positive for ``classes_[1]``.
         """
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the most probable class of each row.
 
         Parameters
@@ -94,8 +116,7 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self._scores(X)
-        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+        return self._labels(self._scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior probabilities of the classes, in the order of ``classes_``.
@@ -109,7 +130,10 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return np.asarray(softmax(self._scores(X), axis=1))
+        scores = self._scores(X)
+        xp = array_namespace(scores)
+        shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+        return shares / xp.sum(shares, axis=1, keepdims=True)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return logarithms of the posterior probabilities.
@@ -123,7 +147,10 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return np.asarray(log_softmax(self._scores(X), axis=1))
+        scores = self._scores(X)
+        xp = array_namespace(scores)
+        scores = scores - xp.max(scores, axis=1, keepdims=True)
+        return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
 
     def transform(self, X: Any) -> Array:
         """Return the discriminants of each row, strongest first: eq. (21) of the paper.
@@ -137,9 +164,9 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self._combine(X, self.dual_coef_[:, : self._n_features_out])
+        X = self._check_new(X)
+        with room_on_device(f"the discriminants of {X.shape[0]} rows"):
+            return self._combine(X, self.dual_coef_[:, : self._n_features_out])
 
     @property
     def _n_features_out(self) -> int:
@@ -156,31 +183,45 @@ class FisherDiscriminant(
             )
 
 
+def validate_rows(
+    estimator: BaseEstimator, X: Any, y: Any, *, double: bool, reset: bool = True
+) -> tuple[Array, Array]:
+    """Return rows as floats and labels, as scikit-learn validates them; tensors stay there."""
+    X = check_tensor(X)
+    xp, _ = get_namespace(X)
+    floats = xp.float64 if double else [xp.float64, xp.float32]
+    X, y = validate_data(estimator, X, y, reset=reset, dtype=floats)
+    check_classification_targets(y)
+    return X, y
+
+
 def encode_labels(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp], Array]:
-    """Return the rows that count, the classes, the labels 0 … C − 1 and weights of these rows.
+    estimator: FisherDiscriminant, y: Array, sample_weight: Any
+) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp], FloatArray]:
+    """Set ``classes_``; return the rows that count, the classes, their labels 0 … C − 1, weights.
+
+    All that is returned is of NumPy.
 
     Raises
     ------
     ValueError
         If fewer than two classes have rows with a positive weight.
     """
-    check_classification_targets(y)
-    weights = np.asarray(
-        check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    )
+    weights = check_row_weights(sample_weight, y.shape[0])
     rows = np.flatnonzero(weights > 0)
-    classes, labels = np.unique(np.asarray(y)[rows], return_inverse=True)
+    classes, labels = np.unique(to_numpy(y)[rows], return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs rows of at least two classes with a positive "
             f"weight, got {len(classes)} class."
         )
+    estimator.classes_ = like(classes, y) if is_torch_array(y) else classes
     return rows, classes, labels.astype(np.intp), weights[rows]
 
 
-def resolve_class_weight(class_weight: Any, classes: NDArray[Any], in_class: Array) -> Array:
+def resolve_class_weight(
+    class_weight: Any, classes: NDArray[Any], in_class: FloatArray
+) -> FloatArray:
     """Return the factor of each class: ones, N/(C·N_c) for "balanced", or from a dictionary."""
     if class_weight is None:
         return np.ones(len(classes))
@@ -195,7 +236,7 @@ def resolve_class_weight(class_weight: Any, classes: NDArray[Any], in_class: Arr
     return factors
 
 
-def resolve_priors(priors: Any, in_class: Array) -> Array:
+def resolve_priors(priors: Any, in_class: FloatArray) -> FloatArray:
     """Return priors that add up to one; None means the weighted shares of the classes."""
     if priors is None:
         return np.asarray(in_class / in_class.sum())
@@ -213,4 +254,4 @@ def resolve_priors(priors: Any, in_class: Array) -> Array:
 def log_priors(priors: Array) -> Array:
     """Return logarithms; a class with prior zero is never chosen."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(priors))
+        return array_namespace(priors).log(priors)

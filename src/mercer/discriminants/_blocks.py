@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from mercer._sklearn import check_sample_weight, fit_context
-from mercer.discriminants._base import resolve_class_weight, resolve_priors
+from mercer._arrays import like, take_rows, to_numpy
+from mercer._memory import room_on_device
+from mercer._rows import check_row_weights, check_same_home
+from mercer._sklearn import fit_context
+from mercer.discriminants._base import resolve_class_weight, validate_rows
 from mercer.discriminants._buffer import RowBuffer
 from mercer.discriminants._coding import class_sums, encode
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockFitting", "BlockState"]
 
-Array = NDArray[np.float64]
+Array = Any
+FloatArray = NDArray[np.float64]
 
 # Rows that are kept: from then on, the nodes stay.
 _MOST_KEPT = 10_000
@@ -42,7 +45,7 @@ class BlockState:
         For the choice of nodes, while that may be made again.
     """
 
-    class_counts: Array
+    class_counts: FloatArray
     n_rows: int
     buffer: RowBuffer | None = None
     rng: Any = None
@@ -78,19 +81,19 @@ class BlockFitting:
             Itself.  It can predict once rows of two classes have come.
         """
         first = not hasattr(self, "_state")
-        X, y = validate_data(self, X, y, reset=first, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = validate_rows(self, X, y, double=True, reset=first)
         _check_parameters(self)
         if first:
-            _start(self, classes, X.shape[1])
-        labels = _labels(self.classes_, y)
-        counts = np.asarray(
-            check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        )
+            _start(self, classes, X, y)
+        else:
+            check_same_home(X, self._state.buffer.X if self._state.buffer else self.X_fit_)
+        labels = _labels(to_numpy(self.classes_), to_numpy(y))
+        counts = check_row_weights(sample_weight, X.shape[0])
         rows = np.flatnonzero(counts > 0)
         position = self._state.n_rows + rows
-        self._state.n_rows += len(X)
-        _add(self, X[rows], labels[rows], counts[rows], position)
+        self._state.n_rows += X.shape[0]
+        with room_on_device(f"a block of {len(rows)} rows"):
+            _add(self, take_rows(X, rows), labels[rows], counts[rows], position)
         return self
 
 
@@ -108,17 +111,17 @@ def _check_parameters(estimator: "Sparse") -> None:
             raise ValueError(f"partial_fit cannot use {name}={value!r}, which needs all rows.")
 
 
-def _start(estimator: "Sparse", classes: Any, n_features: int) -> None:
+def _start(estimator: "Sparse", classes: Any, X: Array, y: Array) -> None:
     """Begin with no rows."""
     if classes is None:
         raise ValueError("the first call of partial_fit needs classes: all that will ever come.")
-    estimator.classes_ = np.unique(classes)
-    if len(estimator.classes_) < 2:
+    known = np.unique(to_numpy(classes) if is_torch_array(classes) else classes)
+    if len(known) < 2:
         raise ValueError("partial_fit needs at least two classes in classes.")
-    estimator._check_components(len(estimator.classes_))
+    estimator._check_components(len(known))
+    estimator.classes_ = like(known, y) if is_torch_array(y) else known
     rng = check_random_state(estimator.random_state)
-    counts = np.zeros(len(estimator.classes_))
-    estimator._state = BlockState(counts, 0, RowBuffer.empty(n_features), rng)
+    estimator._state = BlockState(np.zeros(len(known)), 0, RowBuffer.empty(X), rng)
 
 
 def _labels(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
@@ -133,23 +136,23 @@ def _add(
     estimator: "Sparse",
     X: Array,
     labels: NDArray[np.intp],
-    counts: Array,
+    counts: FloatArray,
     position: NDArray[np.intp],
 ) -> None:
     """Take in rows, choose nodes if that is due, and solve."""
     state = estimator._state
-    buffer, seen = state.buffer, state.class_counts
+    buffer, seen, classes = state.buffer, state.class_counts, to_numpy(estimator.classes_)
     new = class_sums(labels, counts, len(seen))
     if buffer is None and ((seen == 0) & (new > 0)).any():
-        late = estimator.classes_[(seen == 0) & (new > 0)][0]
+        late = classes[(seen == 0) & (new > 0)][0]
         warnings.warn(
             f"class {late} comes for the first time after the nodes were chosen, so none of them "
             "stands for it: give partial_fit blocks drawn at random.",
             stacklevel=4,
         )
     seen += new
-    class_weight = resolve_class_weight(estimator.class_weight, estimator.classes_, seen)
-    estimator.priors_ = resolve_priors(estimator.priors, seen * class_weight)
+    class_weight = resolve_class_weight(estimator.class_weight, classes, seen)
+    estimator._set_priors(seen * class_weight, X)
     if buffer is None:
         _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(None, None)
@@ -161,7 +164,7 @@ def _add(
         is_full = len(buffer.labels) >= _MOST_KEPT
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
             chosen = estimator._choose(buffer.X, kept, state.rng)
-            estimator.support_ = buffer.position[chosen]
+            estimator._set_support(buffer.position[chosen], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
         _add_block(estimator, X, labels, counts, class_weight)
@@ -175,10 +178,10 @@ def _add_block(
     estimator: "Sparse",
     X: Array,
     labels: NDArray[np.intp],
-    counts: Array,
-    class_weight: Array,
+    counts: FloatArray,
+    class_weight: FloatArray,
 ) -> None:
     """Add rows to the moments."""
     estimator._add_up(X, encode(labels, counts, class_weight, "total"))
-    total = estimator._moments.weights.sum()
-    estimator._scale = float(total) if estimator.scatter == "sum" else 1.0
+    total = float(estimator._moments.weights.sum())
+    estimator._scale = total if estimator.scatter == "sum" else 1.0

@@ -1,13 +1,16 @@
 """Rows kept by ``partial_fit`` until there are enough to choose nodes from."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 __all__ = ["RowBuffer"]
 
 Array = NDArray[np.float64]
+Rows = Any  # float64, of NumPy or of torch on any device
 
 
 @dataclass(frozen=True)
@@ -20,18 +23,18 @@ class RowBuffer:
         How many rows were kept when the nodes were last chosen.
     """
 
-    X: Array
+    X: Rows
     labels: NDArray[np.intp]
     counts: Array
     position: NDArray[np.intp]
     chosen_at: int = 0
 
     def extend(
-        self, X: Array, labels: NDArray[np.intp], counts: Array, position: NDArray[np.intp]
+        self, X: Rows, labels: NDArray[np.intp], counts: Array, position: NDArray[np.intp]
     ) -> "RowBuffer":
         """Return a buffer with more rows."""
         return RowBuffer(
-            np.concatenate([self.X, X]),
+            array_namespace(X).concat([self.X, X]),
             np.concatenate([self.labels, labels]),
             np.concatenate([self.counts, counts]),
             np.concatenate([self.position, position]),
@@ -39,7 +42,7 @@ class RowBuffer:
         )
 
     @classmethod
-    def empty(cls, n_features: int) -> "RowBuffer":
-        """Return a buffer without rows."""
+    def empty(cls, like: Rows) -> "RowBuffer":
+        """Return a buffer without rows, for rows like these."""
         whole = np.empty(0, dtype=np.intp)
-        return cls(np.empty((0, n_features)), whole, np.empty(0), whole)
+        return cls(like[:0, :], whole, np.empty(0), whole)

@@ -8,18 +8,24 @@ with S_t the total scatter, α R the ridge and U the columns √π_c (m_c − m)
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
+
+from mercer._arrays import like, to_numpy
 
 __all__ = ["Coding", "Discriminants", "class_sums", "contrasts", "encode", "rotate"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 
 @dataclass(frozen=True)
 class Coding:
     """Rows and classes as the regression sees them.
+
+    Labels and weights are made and sampled as NumPy arrays; `like` puts them where rows are.
 
     Attributes
     ----------
@@ -41,7 +47,7 @@ class Coding:
         What the weights of all rows added up to, before they were made to add up to one.
     """
 
-    labels: NDArray[np.intp]
+    labels: Array
     counts: Array
     rule_weights: Array
     weights: Array
@@ -53,7 +59,16 @@ class Coding:
     @property
     def targets(self) -> Array:
         """Targets of each row, of shape (n_rows, C − 1)."""
-        return self.scores[self.labels]
+        return array_namespace(self.scores).take(self.scores, self.labels, axis=0)
+
+    def like(self, X: Array) -> "Coding":
+        """Return the coding as arrays of X's library, on X's device."""
+        if is_numpy_array(X):
+            return self
+        xp = array_namespace(X)
+        names = ("counts", "rule_weights", "weights", "shares", "scores")
+        moved = {name: like(getattr(self, name), X, dtype=xp.float64) for name in names}
+        return replace(self, labels=like(self.labels, X, dtype=xp.int64), **moved)
 
     def part(self, rows: NDArray[np.intp]) -> "Coding":
         """Return the coding of some rows with the weights that they have here."""
@@ -80,11 +95,11 @@ class Discriminants:
 
     Attributes
     ----------
-    rotation : ndarray of shape (C − 1, C − 1)
+    rotation : array of shape (C − 1, C − 1)
         Regression coefficients times this are the discriminants, strongest first.
-    inverse : ndarray of shape (C − 1, C − 1)
+    inverse : array of shape (C − 1, C − 1)
         The way back.
-    eigenvalues : ndarray of shape (C − 1,)
+    eigenvalues : array of shape (C − 1,)
         The criterion J of each: between-class over regularised within-class scatter.
     """
 
@@ -133,14 +148,14 @@ def contrasts(shares: Array) -> Array:
 
     With two classes the second has the positive target.  A class with share zero gets zeros.
     """
-    root = np.sqrt(shares)
+    root = np.sqrt(to_numpy(shares))
     normal = root.copy()
     normal[0] += 1.0
     mirror = np.eye(len(root)) - np.outer(normal, normal) / (1.0 + root[0])
     # The mirror sends √π to minus the first axis; its other columns are orthogonal to √π.
     columns = mirror[:, 1:]
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-    return np.asarray(columns * inverse[:, None])
+    return like(columns * inverse[:, None], shares)
 
 
 def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
@@ -148,14 +163,15 @@ def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
 
     Parameters
     ----------
-    unexplained : ndarray of shape (C − 1, C − 1)
+    unexplained : array of shape (C − 1, C − 1)
         I − Θ: targetsᵀ · p · (targets − fit).
     shares : ndarray of shape (C,)
         Weight of each class.
     scale : float
         The paper's N over the normalised scatter.
     """
-    rest, vectors = np.linalg.eigh((unexplained + unexplained.T) / 2)  # ascending: strongest first
+    small, shares = to_numpy(unexplained), to_numpy(shares)  # a step of NumPy on any device
+    rest, vectors = np.linalg.eigh((small + small.T) / 2)  # ascending: strongest first
     rest = np.clip(rest, np.finfo(float).tiny, 1.0)
     eigenvalues = (1.0 - rest) / rest
     # Two classes: the paper's M = d dᵀ is the between-class scatter over π₁π₂, eq. (2).
@@ -163,7 +179,8 @@ def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
     signs = np.where(vectors[np.argmax(np.abs(vectors), axis=0), range(len(rest))] < 0, -1.0, 1.0)
     lengths = signs * np.sqrt(factor) / (rest * scale)
     rotation, inverse = vectors * lengths, (vectors / lengths).T  # eq. (10)
-    return Discriminants(rotation, inverse, eigenvalues * factor / scale)
+    parts = (rotation, inverse, eigenvalues * factor / scale)
+    return Discriminants(*(like(part, unexplained) for part in parts))
 
 
 def _as_in(weights: Array, labels: NDArray[np.intp], rows: NDArray[np.intp]) -> Array:

@@ -1,6 +1,9 @@
 """How many nodes: the score at every stage of the path, from one factorisation."""
 
+from typing import Any
+
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer.discriminants._coding import Coding
@@ -9,7 +12,8 @@ from mercer.discriminants._path import NodePath
 
 __all__ = ["count_grid", "fewest_best", "held_out_scores", "left_out_scores"]
 
-Array = NDArray[np.float64]
+Array = Any
+FloatArray = NDArray[np.float64]
 
 # Node counts at which the score is computed, on a logarithmic scale.
 _STAGES = 60
@@ -20,14 +24,14 @@ def count_grid(most: int) -> NDArray[np.intp]:
     return np.unique(np.round(np.geomspace(1, most, _STAGES)).astype(np.intp))
 
 
-def fewest_best(score: Array) -> int:
+def fewest_best(score: FloatArray) -> int:
     """Return the first of the best scores."""
     return int(np.argmax(score >= score.max() - 1e-9))
 
 
 def held_out_scores(
     path: NodePath, K: Array, coding: Coding, log_priors: Array, scoring: str
-) -> Array:
+) -> FloatArray:
     """Return the score at every count of the grid on rows that were not fitted.
 
     K holds their kernels with all nodes of the path.
@@ -36,14 +40,14 @@ def held_out_scores(
     scores = []
     for n_nodes in count_grid(len(path)):
         rule = path.rule(n_nodes, log_priors)
-        classes = rule.scores(latent[:, :n_nodes] @ path.q[:n_nodes])
-        scores.append(score_rule(classes, coding.labels, coding.rule_weights, scoring))
+        classes = rule.scores(latent[:, :n_nodes] @ path.q[:n_nodes, :])
+        scores.append(float(score_rule(classes, coding.labels, coding.rule_weights, scoring)))
     return np.array(scores)
 
 
 def left_out_scores(
     path: NodePath, K: Array, coding: Coding, units: Array, log_priors: Array, scoring: str
-) -> Array:
+) -> FloatArray:
     """Return the leave-one-out score at every count of the grid, on fitted rows.
 
     The nodes themselves were chosen with all rows, so the score is a little optimistic.
@@ -62,13 +66,14 @@ def left_out_scores(
         As everywhere.
     """
     latent, targets = path.latent(K), coding.targets
-    reach = np.cumsum(latent**2, axis=1)  # leverage over weight, for every number of nodes
+    xp = array_namespace(latent)
+    reach = xp.cumulative_sum(latent**2, axis=1)  # leverage over weight, for every number of nodes
     level = targets / (1.0 - units)[:, None]  # relative to the mean of the other targets
     scores = []
     for n_nodes in count_grid(len(path)):
         left = 1.0 - units * (1.0 + reach[:, n_nodes - 1])
-        residuals = targets - latent[:, :n_nodes] @ path.q[:n_nodes]
-        outputs = level - residuals / np.maximum(left, 1e-9)[:, None]
+        residuals = targets - latent[:, :n_nodes] @ path.q[:n_nodes, :]
+        outputs = level - residuals / xp.maximum(left, 1e-9)[:, None]
         classes = path.rule(n_nodes, log_priors).scores(outputs)
-        scores.append(score_rule(classes, coding.labels, coding.rule_weights, scoring))
+        scores.append(float(score_rule(classes, coding.labels, coding.rule_weights, scoring)))
     return np.array(scores)

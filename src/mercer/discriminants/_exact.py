@@ -11,11 +11,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
+from mercer._arrays import like, take_rows
 from mercer._dask import on_dask
+from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
@@ -23,6 +25,7 @@ from mercer.discriminants._base import (
     log_priors,
     resolve_class_weight,
     resolve_priors,
+    validate_rows,
 )
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._dask import fit_exact
@@ -33,7 +36,7 @@ from mercer.spectral import RidgeBasis, decompose_kernel, stratified_rows
 
 __all__ = ["KernelFisherDiscriminant"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # Rows above which n_landmarks="auto" moves to landmarks, and how many it takes.
 _MOST_ROWS = 2000
@@ -148,6 +151,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Time O(n³) for each width (7 as a rule) and O(n²·C) for each ridge; memory O(n²).  With m
     landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
+    *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
+    computed on their device then, in float64, and fitted arrays and answers are tensors there.
+
     *Leave-one-out.*  Targets, class weights, ridge and scale stay at their values for all rows;
     the level of the outputs, which would tell the class of the row that is missing, is taken
     out; a row of sample weight w loses one unit of it, so that weights equal repetition.
@@ -246,23 +252,30 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         KernelFisherDiscriminant
             Itself.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_rows(self, X, y, double=True)
+        with room_on_device(f"a fit on {X.shape[0]} rows"):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
+        """Fit validated rows."""
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"kernel='precomputed' needs a square matrix in fit, got shape {X.shape}."
+                f"kernel='precomputed' needs a square matrix in fit, got shape {tuple(X.shape)}."
             )
 
-        rows, self.classes_, labels, counts = encode_labels(self, X, y, sample_weight)
-        self._check_components(len(self.classes_))
-        in_class = class_sums(labels, counts, len(self.classes_))
-        class_weight = resolve_class_weight(self.class_weight, self.classes_, in_class)
+        rows, classes, labels, counts = encode_labels(self, y, sample_weight)
+        self._check_components(len(classes))
+        in_class = class_sums(labels, counts, len(classes))
+        class_weight = resolve_class_weight(self.class_weight, classes, in_class)
         coding = encode(labels, counts, class_weight, self.scatter)
 
-        self.priors_ = resolve_priors(self.priors, in_class * class_weight)
-        X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
+        self.priors_ = like(resolve_priors(self.priors, in_class * class_weight), X)
+        X = take_rows(X, rows)
+        if self.kernel == "precomputed":
+            X = take_rows(X.T, rows).T
         rng = check_random_state(self.random_state)
         terms = stratified_rows(labels, self._resolve_n_terms(len(rows)), 0.5, rng)
-        self.support_ = rows[terms]
+        self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
         self._kernel = self._resolve_kernel(X)
 
         problem = _Problem(coding, log_priors(self.priors_), self.scoring, self.penalty)
@@ -278,17 +291,18 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.alpha_ = tuned.alpha * coding.scale
         self.loo_results_ = tuned.results
         if self.kernel != "precomputed":
-            self.X_fit_ = X[terms]
+            self.X_fit_ = take_rows(X, terms)
         alphas = np.array([tuned.alpha])
+        coding = coding.like(X)
         rule, _, _ = loo_rule(tuned.basis, alphas, coding, problem.log_priors)
-        left = tuned.basis.residuals(coding.targets, alphas)[0][0]
+        left = tuned.basis.residuals(coding.targets, alphas)[0][0, :, :]
         unexplained = coding.targets.T @ (coding.weights[:, None] * left)
         found = rotate(unexplained, coding.shares, coding.scale)
         self.eigenvalues_ = found.eigenvalues
         self.dual_coef_ = coef @ found.rotation
         # The regression's outputs are k(x)·coef − mean·coef.
-        self._rule_coef = found.inverse @ rule.coef[0]
-        self._rule_intercept = rule.intercept[0] - mean @ coef @ rule.coef[0]
+        self._rule_coef = found.inverse @ rule.coef[0, :, :]
+        self._rule_intercept = rule.intercept[0, :] - mean @ coef @ rule.coef[0, :, :]
         return self
 
     def _resolve_n_terms(self, n_rows: int) -> int:
@@ -301,7 +315,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
             f"{_LANDMARKS} landmarks. Set n_landmarks to choose their number or to None for all "
             "rows, or use SparseKernelFisherDiscriminant.",
-            stacklevel=5,
+            stacklevel=6,
         )
         return _LANDMARKS
 
@@ -312,9 +326,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             return kernel
         return kernel.with_gamma(resolve_gamma(self.gamma, X))
 
-    def _combine(self, X: Any, coef: Array) -> Array:
+    def _combine(self, X: Array, coef: Array) -> Array:
         if self.kernel == "precomputed":
-            return np.asarray(X[:, self.support_] @ coef, dtype=float)
+            xp: Any = array_namespace(X)
+            return xp.astype(xp.take(X, self.support_, axis=1), xp.float64, copy=False) @ coef
         return super()._combine(X, coef)
 
     def __sklearn_tags__(self) -> Any:
@@ -333,10 +348,15 @@ class _Problem:
     penalty: str
 
     def tune(
-        self, decompose: Callable[[float], tuple[RidgeBasis, Array]], gamma: float, search: bool
+        self,
+        decompose: Callable[[float], tuple[RidgeBasis, NDArray[np.float64]]],
+        coding: Coding,
+        gamma: float,
+        search: bool,
     ) -> Tuned:
+        """Choose width and ridge, with the coding where the decomposition is."""
         gammas = (gamma, "loo") if search else gamma
-        return tune(decompose, gammas, self.coding, self.log_priors, self.scoring)
+        return tune(decompose, gammas, coding, self.log_priors, self.scoring)
 
 
 def _solve_all(
@@ -347,18 +367,22 @@ def _solve_all(
     Returns the choice, the coefficients (n_rows, C − 1), and the weighted mean of the kernel's
     rows.  Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
     """
-    coding, base = problem.coding, kernel.base(X, X)
+    xp, coding, base = array_namespace(X), problem.coding, kernel.base(X, X)
     search = search and kernel.uses_gamma
     unit = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+    coding = coding.like(X)
 
-    def decompose(gamma: float) -> tuple[RidgeBasis, Array]:
+    def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
         K = kernel.with_gamma(gamma).profile(base)
         K = K @ K.T if problem.penalty == "coef" else (K + K.T) / 2
-        alphas = ridge_path(np.trace(K) / len(K)) if alpha is None else np.array([alpha])
+        if alpha is not None:
+            alphas = np.array([alpha])
+        else:
+            alphas = ridge_path(float(xp.linalg.trace(K)) / K.shape[0])
         return decompose_kernel(K, coding.weights), alphas
 
     try:
-        tuned = problem.tune(decompose, unit, search)
+        tuned = problem.tune(decompose, coding, unit, search)
     except ValueError as error:  # never with penalty="coef"
         raise ValueError(f"{error}; penalty='coef' takes such a kernel.") from None
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
@@ -384,13 +408,15 @@ def _solve_on(
         sampled = tune_width(kernel, X, coding, problem.log_priors, *options)
         gamma, results = sampled.gamma, sampled.results
     kernel = kernel.with_gamma(gamma)
-    K = X[:, terms] if kernel.kernel == "precomputed" else kernel.matrix(X, X[terms])
-    basis, span = landmark_basis(K, K[terms], coding.weights, problem.penalty)
-    if alpha is None:
-        alphas = ridge_scale_path(basis, K[terms], problem.penalty)
+    if kernel.kernel == "precomputed":
+        K = take_rows(X.T, terms).T
     else:
-        alphas = np.array([alpha])
-    tuned = problem.tune(lambda _: (basis, alphas), gamma, False)
+        K = kernel.matrix(X, take_rows(X, terms))
+    among, coding = take_rows(K, terms), coding.like(X)
+    basis, span = landmark_basis(K, among, coding.weights, problem.penalty)
+    path = ridge_scale_path(basis, among, problem.penalty)
+    alphas = path if alpha is None else np.array([alpha])
+    tuned = problem.tune(lambda _: (basis, alphas), coding, gamma, False)
     coef = basis.coefficients(coding.targets, tuned.alpha)
     if span is not None:
         coef = span.dual(coef)

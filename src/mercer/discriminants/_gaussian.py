@@ -1,13 +1,16 @@
 """The threshold: Gaussians with one variance on the outputs, and priors."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from array_api_compat import array_namespace, device
+
+from mercer._arrays import like
 
 __all__ = ["Rule", "fit_rule", "rule_from_moments", "score_rule"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # Least variance of an output; the targets have variance one.
 _FLOOR = 1e-6
@@ -22,13 +25,14 @@ class Rule:
 
     def scores(self, outputs: Array) -> Array:
         """Return the scores of all classes, of shape (…, n_rows, C)."""
-        return np.asarray(outputs @ self.coef + self.intercept[..., None, :])
+        coef, intercept = (like(A, outputs) for A in (self.coef, self.intercept))
+        return outputs @ coef + intercept[..., None, :]
 
 
 def fit_rule(
     outputs: Array,
     fitted: Array,
-    labels: NDArray[np.intp],
+    labels: Array,
     weights: Array,
     log_priors: Array,
 ) -> Rule:
@@ -50,32 +54,37 @@ def fit_rule(
     log_priors : ndarray of shape (C,)
         −inf is allowed: the class is never chosen.
     """
-    members = (labels[:, None] == np.arange(len(log_priors))) * weights[:, None]
-    members = (members / np.maximum(members.sum(axis=0), np.finfo(float).tiny)).T
+    xp = array_namespace(outputs)
+    classes = xp.arange(log_priors.shape[0], device=device(outputs))
+    members = xp.where(labels[:, None] == classes, weights[:, None], 0.0)
+    members = (members / xp.maximum(xp.sum(members, axis=0), np.finfo(float).tiny)).T
     directions, means = members @ fitted, members @ outputs
-    lengths = np.maximum((directions**2).sum(axis=-1), np.finfo(float).tiny)
-    along = np.clip((means * directions).sum(axis=-1) / lengths, 0.0, 1.0)
+    lengths = xp.maximum(xp.sum(directions**2, axis=-1), np.finfo(float).tiny)
+    along = xp.clip(xp.sum(means * directions, axis=-1) / lengths, 0.0, 1.0)
     means = along[..., None] * directions
-    spread = outputs - means[..., labels, :]
-    variance = ((spread**2).sum(axis=-1) @ weights) / spread.shape[-1]
+    spread = outputs - xp.take(means, labels, axis=-2)
+    variance = (xp.sum(spread**2, axis=-1) @ weights) / spread.shape[-1]
     return rule_from_moments(means, variance, log_priors)
 
 
-def rule_from_moments(means: Array, variance: Array | float, log_priors: Array) -> Rule:
+def rule_from_moments(means: Array, variance: Array, log_priors: Array) -> Rule:
     """Build the rule from class means (…, C, q) and the pooled variance of an output (…).
 
     With two classes and one output f this is the threshold (f₁ + f₂)/2 + (s²/J)·ln(π₂/π₁).
     """
-    scale = np.maximum(np.asarray(variance), _FLOOR)
-    coef = np.swapaxes(means, -1, -2) / scale[..., None, None]
-    squared = (means**2).sum(axis=-1) / scale[..., None]
+    xp = array_namespace(means)
+    scale = xp.maximum(like(variance, means), _FLOOR)
+    coef = xp.matrix_transpose(means) / scale[..., None, None]
+    squared = xp.sum(means**2, axis=-1) / scale[..., None]
     return Rule(coef, log_priors - squared / 2)
 
 
-def score_rule(scores: Array, labels: NDArray[np.intp], weights: Array, scoring: str) -> Array:
+def score_rule(scores: Array, labels: Array, weights: Array, scoring: str) -> Array:
     """Return accuracy (or balanced accuracy) of scores (…, n_rows, C)."""
-    right = np.argmax(scores, axis=-1) == labels
+    xp = array_namespace(scores)
+    right = xp.astype(xp.argmax(scores, axis=-1) == labels, xp.float64)
     if scoring == "balanced_accuracy":
-        in_class = np.bincount(labels, weights=weights)
-        weights = weights / in_class[labels] / np.count_nonzero(in_class)
-    return np.asarray(right @ weights)
+        classes = xp.arange(scores.shape[-1], device=device(scores))
+        in_class = weights @ xp.astype(labels[:, None] == classes, xp.float64)
+        weights = weights / xp.take(in_class, labels) / xp.sum(xp.astype(in_class > 0, xp.float64))
+    return right @ weights

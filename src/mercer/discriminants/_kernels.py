@@ -5,17 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
-from sklearn.utils import gen_batches
+from scipy.spatial.distance import cdist
 
+from mercer._arrays import like
+from mercer._memory import in_blocks, working_memory
 from mercer.kernels import width_from_gamma
 from mercer.sums import kernel_sum
 
-__all__ = ["KERNEL_NAMES", "KernelFunction", "resolve_gamma", "row_batches", "weighted_median"]
+__all__ = ["KERNEL_NAMES", "KernelFunction", "resolve_gamma", "weighted_median"]
 
-Array = NDArray[np.float64]
+Array = Any
+FloatArray = NDArray[np.float64]
 
 KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _WITH_GAMMA = {"laplacian", "poly", "rbf"}
@@ -53,38 +55,38 @@ class KernelFunction:
 
     def base(self, X: Any, Y: Any) -> Array:
         """Return the part that does not depend on gamma, of shape (n, m)."""
+        xp: Any = array_namespace(X)
         if self.kernel == "rbf":
-            centre = Y.mean(axis=0)  # distances by products lose digits far from the origin
-            squared = euclidean_distances(X - centre, Y - centre, squared=True)
-            return np.asarray(squared, dtype=np.float64)
+            centre = xp.mean(Y, axis=0)  # distances by products lose digits far from the origin
+            return _squared_distances(X - centre, Y - centre)
         if self.kernel == "laplacian":
-            return np.asarray(manhattan_distances(X, Y), dtype=np.float64)
+            return _absolute_differences(X, Y)
         if self.kernel in ("linear", "poly"):
-            return np.asarray(X @ Y.T, dtype=np.float64)
+            return xp.astype(X, xp.float64, copy=False) @ Y.T
         if self.kernel == "precomputed":
-            return np.asarray(X, dtype=np.float64)
+            return xp.astype(X, xp.float64, copy=False)
         kernel: Any = self.kernel
-        K: Array = np.asarray(kernel(X, Y), dtype=np.float64)
-        if K.shape != (len(X), len(Y)):
+        K = like(kernel(X, Y), X, dtype=xp.float64)
+        if tuple(K.shape) != (X.shape[0], Y.shape[0]):
             raise ValueError(
-                f"kernel must return a matrix of shape {(len(X), len(Y))} here, as SVC's does; "
-                f"it returned shape {K.shape}."
+                f"kernel must return a matrix of shape {(X.shape[0], Y.shape[0])} here, as SVC's "
+                f"does; it returned shape {tuple(K.shape)}."
             )
         return K
 
     def profile(self, base: Array) -> Array:
         """Return the kernel at these values of the base."""
         if self.kernel in ("rbf", "laplacian"):
-            return np.exp(-self.gamma * base)
+            return array_namespace(base).exp(-self.gamma * base)
         if self.kernel == "poly":
-            return np.asarray((self.gamma * base + self.coef0) ** self.degree)
+            return (self.gamma * base + self.coef0) ** self.degree
         return base
 
     def matrix(self, X: Any, Y: Any) -> Array:
         """Return the kernel matrix in float64, of shape (n, m)."""
         return self.profile(self.base(X, Y))
 
-    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> NDArray[np.floating[Any]]:
+    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
         """Return the kernel matrix in float32 where the kernel is rbf: for long streams of rows."""
         if self.kernel != "rbf":
             return self.matrix(X, Y)
@@ -97,47 +99,79 @@ class KernelFunction:
 
     def combine(self, X: Any, Y: Any, coef: Array) -> Array:
         """Return Σⱼ k(x, yⱼ) coefⱼ at each row x, of shape (n, n_outputs), in bounded memory."""
-        if self.kernel == "rbf":
-            width = width_from_gamma(self.gamma)
-            return np.asarray(kernel_sum(X, Y, weights=coef, bandwidth=width), dtype=np.float64)
-        out = np.empty((len(X), coef.shape[1]))
-        for rows in row_batches(len(X), len(Y)):
-            out[rows] = self.matrix(X[rows], Y) @ coef
+        xp: Any = array_namespace(X)
+        by_engine = self.kernel == "rbf"
+        if by_engine and is_numpy_array(X):
+            return self._sums(X, Y, coef)
+        out = xp.empty((X.shape[0], coef.shape[1]), dtype=xp.float64, device=device(X))
+
+        def fill(rows: slice) -> None:
+            block = X[rows, :]
+            out[rows, :] = self._sums(block, Y, coef) if by_engine else self.matrix(block, Y) @ coef
+
+        # The engine bounds all memory but that of the rows in float64.
+        wide = X.shape[1] + coef.shape[1] if by_engine else Y.shape[0]
+        in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * wide))
         return out
 
-    def gamma_unit(self, base: Array, row_weights: Array, column_weights: Array) -> float:
+    def _sums(self, X: Any, Y: Any, coef: Array) -> Array:
+        """Return sums of the rbf kernel by the engine, in float64."""
+        xp: Any = array_namespace(X)
+        width = width_from_gamma(self.gamma)
+        sums = kernel_sum(X, Y, weights=coef, bandwidth=width)
+        return xp.astype(sums, xp.float64, copy=False)
+
+    def gamma_unit(self, base: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
         """Return the gamma that makes gamma·base of order one: the middle of the ladder.
 
         The median is over all ordered pairs, a row with itself included, so that a row of
         weight two counts as two rows.
         """
-        middle = weighted_median(np.abs(base), row_weights, column_weights)
+        size = array_namespace(base).abs(base)
+        middle = weighted_median(size, row_weights, column_weights)
         if not middle > 0:  # most pairs coincide: the mean
             total = row_weights.sum() * column_weights.sum()
-            middle = float(row_weights @ np.abs(base) @ column_weights / total)
+            middle = float(like(row_weights, base) @ size @ like(column_weights, base)) / total
         return 1.0 / middle if middle > 0 else 1.0
 
 
-def weighted_median(values: Array, row_weights: Array, column_weights: Array) -> float:
+def weighted_median(values: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
     """Return the lower median of the entries of a matrix, entry (i, j) counting rᵢ·cⱼ times."""
-    flat = values.ravel()
+    xp = array_namespace(values)
+    flat = xp.reshape(values, (-1,))
     if np.ptp(row_weights) == 0 and np.ptp(column_weights) == 0:
-        return float(np.partition(flat, (len(flat) - 1) // 2)[(len(flat) - 1) // 2])
-    order = np.argsort(flat, kind="stable")
-    reached = np.cumsum(np.outer(row_weights, column_weights).ravel()[order])
-    half = reached[-1] * (0.5 - 1e-12)
-    return float(flat[order[np.searchsorted(reached, half)]])
-
-
-def row_batches(n_rows: int, n_columns: int) -> Any:
-    """Slices of rows such that a float64 matrix of them fits scikit-learn's working memory."""
-    size = int(get_config()["working_memory"] * 2**20 / 4 / 8 / max(n_columns, 1))
-    return gen_batches(n_rows, max(size, 64))
+        middle = (flat.shape[0] - 1) // 2
+        if is_numpy_array(flat):
+            return float(np.partition(flat, middle)[middle])
+        return float(xp.sort(flat)[middle])
+    order = xp.argsort(flat, stable=True)
+    times = xp.reshape(like(np.outer(row_weights, column_weights), values), (-1,))
+    reached = xp.cumulative_sum(xp.take(times, order))
+    half = float(reached[-1]) * (0.5 - 1e-12)
+    return float(flat[order[int(xp.searchsorted(reached, like(half, reached)))]])
 
 
 def resolve_gamma(gamma: float | str, X: Array) -> float:
     """Return a number for gamma: itself, or 1 / (n_features · variance) for "scale"."""
     if gamma != "scale":
         return float(gamma)
-    variance = float(X.var())
+    variance = float(array_namespace(X).var(X))
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _squared_distances(X: Array, Y: Array) -> Array:
+    """Return squared distances of rows that lie near the origin."""
+    xp = array_namespace(X)
+    squared = X @ (-2.0 * Y.T)
+    squared += xp.vecdot(X, X)[:, None]
+    squared += xp.vecdot(Y, Y)
+    return xp.maximum(squared, 0.0)
+
+
+def _absolute_differences(X: Array, Y: Array) -> Array:
+    """Return sums of absolute differences."""
+    if is_numpy_array(X):
+        return cdist(X, Y, "cityblock")
+    from torch import cdist as torch_cdist
+
+    return torch_cdist(X.to(Y.dtype), Y, p=1.0)

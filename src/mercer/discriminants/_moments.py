@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from array_api_compat import array_namespace, device, is_numpy_array
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
+from mercer._memory import in_blocks, working_memory
 from mercer._sklearn import effective_n_threads
 
 __all__ = ["Moments", "accumulate"]
 
-Array = NDArray[np.float64]
+Array = Any  # float64, of NumPy or of torch on any device
 
 # Entries of a block of node kernels: 16 MB in float64.
 _BLOCK = 2**21
+# Blocks of tensors are as large as a GPU needs to be busy, with this many copies of them at once.
+_BLOCK_TENSORS = 2**25
+_COPIES = 4
 
 
 @dataclass
@@ -50,27 +54,29 @@ class Moments:
     @classmethod
     def empty(cls, n_classes: int, shift: Array) -> "Moments":
         """Return the moments of no rows."""
-        n_nodes = len(shift)
-        return cls(
-            np.zeros((n_nodes, n_nodes)),
-            np.zeros((n_classes, n_nodes)),
-            np.zeros(n_classes),
-            0.0,
-            shift,
+        xp, n_nodes = array_namespace(shift), shift.shape[0]
+        shapes = ((n_nodes, n_nodes), (n_classes, n_nodes), (n_classes,))
+        gram, sums, weights = (
+            xp.zeros(shape, dtype=xp.float64, device=device(shift)) for shape in shapes
         )
+        return cls(gram, sums, weights, 0.0, shift)
 
-    def absorb(
-        self, K: NDArray[Any], labels: NDArray[np.intp], weights: Array, counts: Array
-    ) -> None:
-        """Add rows, whose kernels K (n_rows, n_nodes) may be float32; all sums are in float64."""
-        centred = np.subtract(K, self.shift, dtype=np.float64)
-        members = np.zeros((len(self.weights), len(labels)))
-        members[labels, np.arange(len(labels))] = weights
-        self.sums += members @ centred
-        self.weights += members.sum(axis=1)
-        self.count += float(counts.sum())
-        centred *= np.sqrt(weights)[:, None]
+    def absorb(self, K: Array, labels: Array, weights: Array, counts: Array) -> None:
+        """Add rows, whose kernels K (n_rows, n_nodes) may be float32; all sums are in float64.
+
+        Where a device runs out of memory, nothing is added.
+        """
+        xp = array_namespace(weights)
+        n_rows, n_classes = weights.shape[0], self.weights.shape[0]
+        centred = K - self.shift
+        members = xp.zeros((n_classes, n_rows), dtype=xp.float64, device=device(weights))
+        members[labels, xp.arange(n_rows, device=device(weights))] = weights
+        sums, in_class = members @ centred, xp.sum(members, axis=1)
+        centred *= xp.sqrt(weights)[:, None]
         self.gram += centred.T @ centred
+        self.sums += sums
+        self.weights += in_class
+        self.count += float(xp.sum(counts))
 
     def merge(self, other: "Moments") -> None:
         """Add the rows of moments with the same shift."""
@@ -82,38 +88,44 @@ class Moments:
     @property
     def shares(self) -> Array:
         """Share of each class in the weight."""
-        return np.asarray(self.weights / self.weights.sum())
+        return self.weights / array_namespace(self.weights).sum(self.weights)
 
     @property
     def class_means(self) -> Array:
         """Mean kernels of each class relative to the overall mean, of shape (C, n_nodes)."""
-        means = self.sums / np.maximum(self.weights, np.finfo(float).tiny)[:, None]
-        return np.asarray(means - self.shares @ means)
+        xp = array_namespace(self.weights)
+        means = self.sums / xp.maximum(self.weights, np.finfo(float).tiny)[:, None]
+        return means - self.shares @ means
 
     @property
     def mean(self) -> Array:
         """Overall mean of the kernels."""
-        return np.asarray(self.shift + self.sums.sum(axis=0) / self.weights.sum())
+        return self.shift + self._shifted_mean()
 
     def total_scatter(self) -> Array:
         """Return the covariance of the kernels."""
-        mean = self.sums.sum(axis=0) / self.weights.sum()
-        return np.asarray(self.gram / self.weights.sum() - np.outer(mean, mean))
+        mean = self._shifted_mean()
+        return self.gram / array_namespace(mean).sum(self.weights) - mean[:, None] * mean
 
     def within_scatter(self) -> Array:
         """Return the covariance of the kernels within the classes."""
         means = self.class_means
-        return np.asarray(self.total_scatter() - (means.T * self.shares) @ means)
+        return self.total_scatter() - (means.T * self.shares) @ means
+
+    def _shifted_mean(self) -> Array:
+        """Return the mean of the kernels relative to the shift."""
+        xp = array_namespace(self.sums)
+        return xp.sum(self.sums, axis=0) / xp.sum(self.weights)
 
 
 def accumulate(
     moments: Moments,
-    kernel_block: Callable[[slice], NDArray[Any]],
-    labels: NDArray[np.intp],
+    kernel_block: Callable[[slice], Array],
+    labels: Array,
     weights: Array,
     counts: Array,
 ) -> Moments:
-    """Add all rows to the moments, block by block on all cores, and return them.
+    """Add all rows to the moments, block by block on all cores or a device, and return them.
 
     Parameters
     ----------
@@ -121,16 +133,24 @@ def accumulate(
         Where to add.
     kernel_block : callable
         Returns the kernels of a slice of rows with the nodes.
-    labels, weights, counts : ndarray of shape (n_rows,)
-        Classes, weights v and sample weights of the rows.
+    labels, weights, counts : array of shape (n_rows,)
+        Classes, weights v and sample weights of the rows, where the moments are.
 
     Notes
     -----
     Each thread adds up its own share of the blocks, and the shares are merged in order: the
     result depends on the number of threads only by rounding.
     """
-    n_nodes = len(moments.shift)
-    blocks = list(gen_batches(len(labels), max(_BLOCK // max(n_nodes, 1), 256)))
+    n_nodes = max(moments.shift.shape[0], 1)
+    if not is_numpy_array(moments.gram):
+
+        def absorb(rows: slice) -> None:
+            moments.absorb(kernel_block(rows), labels[rows], weights[rows], counts[rows])
+
+        most = min(_BLOCK_TENSORS, working_memory() // (8 * _COPIES))
+        in_blocks(absorb, labels.shape[0], most // n_nodes)
+        return moments
+    blocks = list(gen_batches(len(labels), max(_BLOCK // n_nodes, 256)))
     n_threads = max(1, min(effective_n_threads(), len(blocks)))
 
     def work(thread: int) -> Moments:

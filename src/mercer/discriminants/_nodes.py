@@ -1,11 +1,15 @@
 """Significant nodes: which rows of a sample to expand the discriminants on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mercer._arrays import take_rows
+from mercer._linalg import add_to_diagonal
 from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments, accumulate
@@ -13,7 +17,7 @@ from mercer.spectral import greedy_selection, stratified_rows
 
 __all__ = ["NodeLimits", "Nodes", "choose_nodes"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Nodes:
     """Rows of the sample in order of selection, and the criterion after each."""
 
     rows: NDArray[np.intp]
-    criterion: Array
+    criterion: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,8 @@ def choose_nodes(
     ----------
     kernel : KernelFunction
         With its gamma.
-    X : ndarray of shape (n_rows, n_features)
-        The sample.
+    X : array of shape (n_rows, n_features)
+        The sample, in float64.
     coding : Coding
         Its classes and weights.
     alpha : float
@@ -79,27 +83,29 @@ def choose_nodes(
     rng : RandomState
         For the subset.
     """
-    size = len(X) if n_candidates is None else n_candidates
+    xp = array_namespace(X)
+    size = X.shape[0] if n_candidates is None else n_candidates
     picks = stratified_rows(coding.labels, size, 0.5, rng)
-    candidates = X[picks]
-    shift = kernel.matrix(X[:256], candidates).mean(axis=0)
+    candidates = take_rows(X, picks)
+    shift = xp.mean(kernel.matrix(X[:256, :], candidates), axis=0)
+    there = coding.like(X)
     moments = accumulate(
         Moments.empty(len(coding.shares), shift),
-        lambda rows: kernel.matrix(X[rows], candidates),
-        coding.labels,
-        coding.weights,
-        coding.counts,
+        lambda rows: kernel.matrix(X[rows, :], candidates),
+        there.labels,
+        there.weights,
+        there.counts,
     )
     U = (moments.class_means.T * moments.shares) @ contrasts(moments.shares)
     G = moments.within_scatter() if criterion == "within" else moments.total_scatter()
     if penalty == "rkhs":
         G += alpha * kernel.matrix(candidates, candidates)
     else:
-        G[np.diag_indices_from(G)] += alpha
+        G = add_to_diagonal(G, alpha)
     unit = 1.0
     if criterion == "within":  # the paper's J: N is `scale` times the scatter, M is d dᵀ
         two = len(coding.shares) == 2
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
     with threadpool_limits(1, user_api="blas"):  # many small products
-        path = greedy_selection(lambda j: G[j], np.diag(G), U, max_nodes, tol / unit)
+        path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
     return Nodes(picks[path.order], path.criterion * unit)

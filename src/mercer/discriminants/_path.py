@@ -7,18 +7,21 @@ targets and S_t + λR = LLᵀ, the fit on the first s nodes uses the leading blo
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, solve_triangular
 
+from mercer._arrays import like, to_numpy
+from mercer._linalg import add_to_diagonal, cholesky, eigh, solve_triangular
 from mercer.discriminants._coding import contrasts
 from mercer.discriminants._gaussian import Rule, rule_from_moments
 from mercer.discriminants._moments import Moments
 
 __all__ = ["NodePath", "gcv_path", "solve_path"]
 
-Array = NDArray[np.float64]
+Array = Any  # float64, of NumPy or of torch on any device
 
 # Added to the diagonal, relative to it, before a matrix is factored.
 _JITTER = 1e-10
@@ -61,7 +64,7 @@ class NodePath:
     count: float
 
     def __len__(self) -> int:
-        return len(self.q)
+        return int(self.q.shape[0])
 
     def head(self, n_nodes: int) -> "NodePath":
         """Return the fits on the first 1, 2, …, n_nodes nodes."""
@@ -77,16 +80,16 @@ class NodePath:
     def coefficients(self, n_nodes: int) -> Array:
         """Return the regression coefficients on the first nodes, (n_nodes, C − 1)."""
         block = self.factor[:n_nodes, :n_nodes]
-        return np.asarray(solve_triangular(block, self.q[:n_nodes], lower=True, trans="T"))
+        return solve_triangular(block, self.q[:n_nodes, :], lower=True, transposed=True)
 
     def explained(self, n_nodes: int) -> Array:
         """Return Θ of the fit on the first nodes, (C − 1, C − 1)."""
-        q = self.q[:n_nodes]
-        return np.asarray(q.T @ q)
+        q = self.q[:n_nodes, :]
+        return q.T @ q
 
     def leverage(self, n_nodes: int) -> float:
         """Return the mean leverage of a row: degrees of freedom over rows."""
-        return float(min(self.freedom[n_nodes - 1] / self.count, 0.99))
+        return min(float(self.freedom[n_nodes - 1]) / self.count, 0.99)
 
     def rule(self, n_nodes: int, log_priors: Array) -> Rule:
         """Return the threshold on the outputs of the fit on the first nodes.
@@ -95,19 +98,20 @@ class NodePath:
         was fitted is corrected by its mean leverage h, as generalised cross-validation does:
         T − f₋ᵢ ≈ (T − f)/(1 − h).
         """
-        theta, h = self.explained(n_nodes), self.leverage(n_nodes)
+        # A few numbers for each class: a step of NumPy, wherever the path is.
+        theta, h = to_numpy(self.explained(n_nodes)), self.leverage(n_nodes)
         # tr(WᵀS_tW − Σ π_c M_cᵀM_c), where class c has the mean output M_c = s_c Θ
-        within = np.trace(theta) - self.alpha * self.roughness[n_nodes - 1] - np.sum(theta**2)
+        roughness = float(self.roughness[n_nodes - 1])
+        within = np.trace(theta) - self.alpha * roughness - np.sum(theta**2)
         kept = theta - h * np.eye(len(theta))
         values, vectors = np.linalg.eigh(kept)
         kept = (vectors * np.maximum(values, 0.0)) @ vectors.T / (1.0 - h)
         variance = float(within) / len(theta) / (1.0 - h) ** 2
-        return rule_from_moments(self.scores @ kept, variance, log_priors)
+        return rule_from_moments(to_numpy(self.scores) @ kept, variance, to_numpy(log_priors))
 
     def latent(self, K: Array) -> Array:
         """Return z of rows with these node kernels (n_rows, S), about the mean."""
-        centred = K - self.mean
-        return np.asarray(solve_triangular(self.factor, centred.T, lower=True, overwrite_b=True).T)
+        return solve_triangular(self.factor, (K - self.mean).T, lower=True).T
 
 
 def solve_path(moments: Moments, R: Array, alpha: float) -> NodePath:
@@ -116,17 +120,20 @@ def solve_path(moments: Moments, R: Array, alpha: float) -> NodePath:
     U = (moments.class_means.T * moments.shares) @ scores
     A = moments.total_scatter() + alpha * R
     factor = _cholesky(A)
+    xp = array_namespace(A)
     q = solve_triangular(factor, U, lower=True)
     half = solve_triangular(factor, R, lower=True)
     P = solve_triangular(factor, half.T, lower=True)
-    freedom = 1.0 + np.arange(1, len(q) + 1) - alpha * np.cumsum(np.diag(P))
+    sizes = xp.arange(1, q.shape[0] + 1, dtype=xp.float64, device=device(q))
+    freedom = 1.0 + sizes - alpha * xp.cumulative_sum(xp.linalg.diagonal(P))
     terms = P * (q @ q.T)
-    roughness = np.cumsum(2.0 * np.tril(terms, -1).sum(axis=1) + np.diag(terms))
+    below, own = xp.sum(xp.tril(terms, k=-1), axis=1), xp.linalg.diagonal(terms)
+    roughness = xp.cumulative_sum(2.0 * below + own)
     settings = (alpha, moments.mean, scores, moments.shares, moments.count)
     return NodePath(factor, q, freedom, roughness, *settings)
 
 
-def gcv_path(moments: Moments, R: Array, alphas: Array) -> Array:
+def gcv_path(moments: Moments, R: Array, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the generalised cross-validation error of every ridge.
 
     One eigendecomposition in the metric R serves all: with eigenvalues τ and the targets'
@@ -135,27 +142,28 @@ def gcv_path(moments: Moments, R: Array, alphas: Array) -> Array:
     """
     scores = contrasts(moments.shares)
     U = (moments.class_means.T * moments.shares) @ scores
+    xp = array_namespace(U)
     root = _cholesky(R)
     half = solve_triangular(root, moments.total_scatter(), lower=True)
-    values, vectors = eigh(solve_triangular(root, half.T, lower=True), driver="evd")
-    values = np.maximum(values, 0.0)
+    values, vectors = eigh(solve_triangular(root, half.T, lower=True))
+    values = xp.maximum(values, 0.0)
     g = vectors.T @ solve_triangular(root, U, lower=True)
-    energy = np.einsum("ij,ij->i", g, g)
-    lam = alphas[:, None]
-    whole = moments.shares @ (scores**2).sum(axis=1)
-    residual = whole - (energy * (values + 2 * lam) / (values + lam) ** 2).sum(axis=1)
-    freedom = 1.0 + (values / (values + lam)).sum(axis=1)
-    left = np.maximum(1.0 - freedom / moments.count, 1e-3)
-    return np.asarray(np.maximum(residual, 0.0) / left**2)
+    energy = xp.vecdot(g, g)
+    lam = like(alphas, values)[:, None]
+    whole = moments.shares @ xp.sum(scores**2, axis=1)
+    residual = whole - xp.sum(energy * (values + 2 * lam) / (values + lam) ** 2, axis=1)
+    freedom = 1.0 + xp.sum(values / (values + lam), axis=1)
+    left = xp.maximum(1.0 - freedom / moments.count, 1e-3)
+    return to_numpy(xp.maximum(residual, 0.0) / left**2)
 
 
 def _cholesky(A: Array) -> Array:
     """Factor a positive matrix that rounding may have made singular."""
-    diagonal = np.diag(A).copy()
+    diagonal = array_namespace(A).linalg.diagonal(A)
     jitter = _JITTER * 1e-4
     while jitter < 1e-3:
-        try:
-            return np.asarray(cholesky(A + np.diag(jitter * diagonal), lower=True))
-        except np.linalg.LinAlgError:
-            jitter *= 10.0
+        factor = cholesky(add_to_diagonal(A, jitter * diagonal), lower=True)
+        if factor is not None:
+            return factor
+        jitter *= 10.0
     raise ValueError("the kernel matrix of the nodes is not positive semi-definite")

@@ -8,11 +8,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import like, take_rows
 from mercer._dask import on_dask
+from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
@@ -20,6 +22,7 @@ from mercer.discriminants._base import (
     log_priors,
     resolve_class_weight,
     resolve_priors,
+    validate_rows,
 )
 from mercer.discriminants._blocks import BlockFitting, BlockState
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
@@ -35,12 +38,12 @@ from mercer.spectral import stratified_rows
 
 __all__ = ["SparseKernelFisherDiscriminant"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # Rows that the width and the nodes are chosen on, and the power of the class sizes in it.
 _SAMPLE_ROWS = 10_000
 _SAMPLE_POWER = 0.75
-# Rows above which kernels are computed in single precision while rows are added up.
+# Rows of NumPy above which kernels are computed in single precision while rows are added up.
 _LONG_TABLE = 10_000
 # Ridge while nodes are chosen, relative to the kernel's diagonal, where none is given.
 _SELECTION_RIDGE = 1e-6
@@ -160,8 +163,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     -----
     With n rows, s nodes, a sample of n' ≤ 10 000 rows and l candidates: time O(n'·l² + s²·l) for
     the nodes and O(n·s²) for the rows, on all cores; memory O(l² + s²) beside the table, blocks
-    of rows excepted.  Above 10 000 rows kernels are computed in float32 and added up in
-    float64: a float32 Gram matrix fails below a ridge of 10⁻⁶.
+    of rows excepted.  Above 10 000 rows of NumPy kernels are computed in float32 and added up
+    in float64: a float32 Gram matrix fails below a ridge of 10⁻⁶.
+
+    Through scikit-learn's array API dispatch, rows may be torch tensors: everything is computed on
+    their device then, in float64 and in blocks within ``working_memory``, and fitted arrays
+    and answers are tensors there.  Labels pass through NumPy.
 
     The threshold follows from the same moments.  Leave-one-out means and variance are had from
     those of the fit by the mean leverage of a row, as in generalised cross-validation.
@@ -267,31 +274,37 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         SparseKernelFisherDiscriminant
             Itself.
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        rows, self.classes_, labels, counts = encode_labels(self, X, y, sample_weight)
-        self._check_components(len(self.classes_))
-        if len(rows) < len(X):
-            X = X[rows]
+        X, y = validate_rows(self, X, y, double=False)
+        with room_on_device(f"a fit on {X.shape[0]} rows"):
+            return self._fit(X, y, sample_weight)
 
-        in_class = class_sums(labels, counts, len(self.classes_))
-        class_weight = resolve_class_weight(self.class_weight, self.classes_, in_class)
+    def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
+        """Fit validated rows."""
+        rows, classes, labels, counts = encode_labels(self, y, sample_weight)
+        self._check_components(len(classes))
+        n_rows = X.shape[0]
+        if len(rows) < n_rows:
+            X = take_rows(X, rows)
+
+        in_class = class_sums(labels, counts, len(classes))
+        class_weight = resolve_class_weight(self.class_weight, classes, in_class)
         coding = encode(labels, counts, class_weight, self.scatter)
-        self.priors_ = resolve_priors(self.priors, in_class * class_weight)
+        self._set_priors(in_class * class_weight, X)
 
         self.__dict__.pop("node_results_", None)  # of an earlier fit
         rng = check_random_state(self.random_state)
         if self.node_choice == "validation":
-            n_nodes = self._fit_and_validate(X, coding, rng)
+            chosen, n_nodes = self._fit_and_validate(X, coding, rng)
         else:
-            self.support_ = self._choose(X, coding, rng)
+            chosen = self._choose(X, coding, rng)
             self._add_up(X, coding)
             self._path = self._solve(X, coding)
             n_nodes = len(self._path)
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
-        self.support_ = rows[self.support_]
+        self._set_support(rows[chosen], X)
         self._finish(n_nodes)
-        self._state = BlockState(in_class, len(y))  # for partial_fit after fit
+        self._state = BlockState(in_class, n_rows)  # for partial_fit after fit
         return self
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -307,22 +320,29 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         ndarray of shape (n_samples,)
             Predictions; the last are those of `predict`.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = self._check_new(X, double=True)
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
-        outputs = np.zeros((len(X), self._path.q.shape[1]))
+        outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):
-            outputs += np.outer(latent[:, n_nodes - 1], self._path.q[n_nodes - 1])
+            outputs = outputs + latent[:, n_nodes - 1, None] * self._path.q[n_nodes - 1, :]
             scores = self._path.rule(n_nodes, log_priors(self.priors_)).scores(outputs)
-            yield self.classes_[np.argmax(scores, axis=1)]
+            yield self._labels(scores)
 
-    def _choose(
-        self, X: NDArray[Any], coding: Coding, rng: np.random.RandomState
-    ) -> NDArray[np.intp]:
+    def _set_priors(self, in_class: NDArray[np.float64], X: Array) -> None:
+        """Keep the priors of classes of these weights, where the rows are."""
+        priors = resolve_priors(self.priors, in_class)
+        self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
+
+    def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
+        """Keep which rows are nodes, where the rows are."""
+        self.support_ = like(rows, X, dtype=array_namespace(X).int64)
+
+    def _choose(self, X: Array, coding: Coding, rng: np.random.RandomState) -> NDArray[np.intp]:
         """Choose width and nodes on a sample; return the rows that became nodes."""
+        xp: Any = array_namespace(X)
         sampled = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         sample = coding.take(sampled)
-        X = np.asarray(X[sampled], dtype=np.float64)
+        X = xp.astype(take_rows(X, sampled), xp.float64, copy=False)
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
         kernel = KernelFunction(self.kernel, 1.0, self.degree, self.coef0)
         if kernel.uses_gamma and self.gamma == "loo":
@@ -335,8 +355,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.gamma_ = kernel.gamma if kernel.uses_gamma else None
 
         self._scale = sample.scale
-        self._ridge_unit = float(np.mean(np.diag(kernel.matrix(X[:64], X[:64]))))
-        size = NodeLimits.resolve(self.max_nodes, self.n_candidates, len(self.classes_))
+        self._ridge_unit = float(xp.mean(xp.linalg.diagonal(kernel.matrix(X[:64, :], X[:64, :]))))
+        size = NodeLimits.resolve(self.max_nodes, self.n_candidates, len(sample.shares))
         nodes = choose_nodes(
             kernel,
             X,
@@ -349,10 +369,10 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             n_candidates=size.n_candidates,
             rng=rng,
         )
-        self.criterion_path_ = nodes.criterion
-        self.X_fit_ = X[nodes.rows]
-        shift = kernel.matrix(X[:1000], self.X_fit_).mean(axis=0)
-        self._moments = Moments.empty(len(self.classes_), shift)
+        self.criterion_path_ = like(nodes.criterion, X)
+        self.X_fit_ = take_rows(X, nodes.rows)
+        shift = xp.mean(kernel.matrix(X[:1000, :], self.X_fit_), axis=0)
+        self._moments = Moments.empty(len(sample.shares), shift)
         return sampled[nodes.rows]
 
     def _given_alpha(self) -> float | None:
@@ -363,39 +383,48 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """Return the scatter that nodes are chosen by."""
         if self.criterion != "auto":
             return self.criterion
-        return "within" if len(self.classes_) == 2 else "total"
+        return "within" if self.priors_.shape[0] == 2 else "total"
 
     def _add_up(self, X: NDArray[Any], coding: Coding) -> None:
-        """Add rows to the moments of the nodes; long tables in single precision."""
+        """Add rows to the moments of the nodes; long tables of NumPy in single precision."""
         kernel, nodes = self._kernel, self.X_fit_
-        centre = nodes.mean(axis=0)
-        near = np.asarray(nodes - centre, dtype=np.float32)
 
-        def double(rows: slice) -> NDArray[Any]:
-            return kernel.matrix(X[rows], nodes)
+        def double(rows: slice) -> Array:
+            return kernel.matrix(X[rows, :], nodes)
 
-        def single(rows: slice) -> NDArray[Any]:
-            return kernel.single(np.subtract(X[rows], centre, dtype=np.float32), near)
-
-        is_long = len(X) > _LONG_TABLE and kernel.kernel == "rbf"
-        block = single if is_long else double
+        # A device computes the kernels in less time than their products, in either precision.
+        is_long = len(X) > _LONG_TABLE and kernel.kernel == "rbf" and is_numpy_array(X)
+        block = self._single_block(X) if is_long else double
+        coding = coding.like(X)
         weights = coding.weights * coding.total  # moments of later blocks can be added
         accumulate(self._moments, block, coding.labels, weights, coding.counts)
 
-    def _solve(self, X: NDArray[Any] | None, coding: Coding | None) -> NodePath:
+    def _single_block(self, X: NDArray[Any]) -> Callable[[slice], Array]:
+        """Return a function that computes kernels of rows with the nodes in single precision."""
+        kernel, centre = self._kernel, self.X_fit_.mean(axis=0)
+        near = np.asarray(self.X_fit_ - centre, dtype=np.float32)
+
+        def single(rows: slice) -> Array:
+            return kernel.single(np.subtract(X[rows], centre, dtype=np.float32), near)
+
+        return single
+
+    def _solve(self, X: Array | None, coding: Coding | None) -> NodePath:
         """Choose the ridge and factor the problem for every number of nodes.
 
         The rows are needed only where the ridge is chosen by leave-one-out.
         """
         moments, nodes = self._moments, self.X_fit_
+        xp = array_namespace(nodes)
         if self.penalty == "rkhs":
             R, unit = self._kernel.matrix(nodes, nodes), self._ridge_unit
         else:
-            R, unit = np.eye(len(nodes)), float(np.trace(moments.total_scatter()))
+            R = xp.eye(nodes.shape[0], dtype=xp.float64, device=device(nodes))
+            unit = float(xp.linalg.trace(moments.total_scatter()))
         alphas = ridge_path(unit)
         alpha = self._given_alpha()
         if alpha is None and X is not None and coding is not None and self._ridge_by_loo():
-            K = self._kernel.matrix(X, nodes)
+            K, coding = self._kernel.matrix(X, nodes), coding.like(X)
             basis, _ = landmark_basis(K, R, coding.weights, self.penalty)
             options = (coding, log_priors(self.priors_), self.scoring)
             alpha = tune(lambda _: (basis, alphas), 1.0, *options).alpha
@@ -406,40 +435,46 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     def _ridge_by_loo(self) -> bool:
         """Whether the ridge is chosen by leave-one-out rather than by GCV."""
         if self.alpha == "auto":
-            return len(self.X_fit_) > _MANY_NODES * self._moments.count
+            return bool(self.X_fit_.shape[0] > _MANY_NODES * self._moments.count)
         return self.alpha == "loo"
 
-    def _count_by_leave_one_out(
-        self, X: NDArray[Any], coding: Coding, rng: np.random.RandomState
-    ) -> int:
+    def _count_by_leave_one_out(self, X: Array, coding: Coding, rng: np.random.RandomState) -> int:
         """Return the node count with the best leave-one-out score on a sample of the rows."""
         rows = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
-        K = self._kernel.matrix(X[rows], self.X_fit_)
+        K = self._kernel.matrix(take_rows(X, rows), self.X_fit_)
         units = (coding.weights * np.minimum(1.0, coding.counts) / coding.counts)[rows]
+        sample, units = coding.take(rows).like(K), like(units, K)
         options = (log_priors(self.priors_), self.scoring)
-        return self._best_count(left_out_scores(self._path, K, coding.take(rows), units, *options))
+        return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
-    def _fit_and_validate(self, X: NDArray[Any], coding: Coding, rng: np.random.RandomState) -> int:
-        """Fit without a part of the rows, count nodes on that part, then add it to the fit."""
-        size = max(len(X) - int(self.validation_fraction * len(X)), len(coding.shares))
+    def _fit_and_validate(
+        self, X: Array, coding: Coding, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.intp], int]:
+        """Fit without a part of the rows, count nodes on that part, then add it to the fit.
+
+        Returns the rows that became nodes, and how many of them to keep.
+        """
+        n_rows = X.shape[0]
+        size = max(n_rows - int(self.validation_fraction * n_rows), len(coding.shares))
         kept = stratified_rows(coding.labels, size, 1.0, rng)
-        held = np.setdiff1d(np.arange(len(X)), kept)
+        held = np.setdiff1d(np.arange(n_rows), kept)
         if len(held) == 0:
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(X)} rows leaves none to "
+                f"validation_fraction={self.validation_fraction} of {n_rows} rows leaves none to "
                 "choose the number of nodes on."
             )
-        self.support_ = kept[self._choose(X[kept], coding.take(kept), rng)]
-        self._add_up(X[kept], coding.part(kept))
-        self._path = self._solve(X[kept], coding.take(kept))
-        K = self._kernel.matrix(X[held], self.X_fit_)
+        fitted, new = take_rows(X, kept), take_rows(X, held)
+        chosen = kept[self._choose(fitted, coding.take(kept), rng)]
+        self._add_up(fitted, coding.part(kept))
+        self._path = self._solve(fitted, coding.take(kept))
+        K, part = self._kernel.matrix(new, self.X_fit_), coding.part(held)
         options = (log_priors(self.priors_), self.scoring)
-        n_nodes = self._best_count(held_out_scores(self._path, K, coding.part(held), *options))
-        self._add_up(X[held], coding.part(held))
+        n_nodes = self._best_count(held_out_scores(self._path, K, part.like(K), *options))
+        self._add_up(new, part)
         self._path = self._solve(X, coding)
-        return n_nodes
+        return chosen, n_nodes
 
-    def _best_count(self, score: Array) -> int:
+    def _best_count(self, score: NDArray[np.float64]) -> int:
         """Keep the curve, and return the fewest nodes with the best score."""
         counts = count_grid(len(self._path))
         self.node_results_ = {"n_nodes": counts, "score": score}
@@ -450,15 +485,18 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         path = self._path = self._path.head(n_nodes)
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale
-        self.X_fit_ = self.X_fit_[:n_nodes]
+        self.X_fit_ = self.X_fit_[:n_nodes, :]
         self.support_ = self.support_[:n_nodes]
         self.criterion_path_ = self.criterion_path_[:n_nodes]
         coef = path.coefficients(n_nodes)
         rule = path.rule(n_nodes, log_priors(self.priors_))
-        unexplained = np.eye(coef.shape[1]) - path.explained(n_nodes)
+        xp, n_outputs = array_namespace(coef), coef.shape[1]
+        one = xp.eye(n_outputs, dtype=xp.float64, device=device(coef))
+        unexplained = one - path.explained(n_nodes)
         found = rotate(unexplained, path.shares, self._scale)
         self.eigenvalues_ = found.eigenvalues
         self.dual_coef_ = coef @ found.rotation
         # The regression's outputs are k(x)·coef − mean·coef.
-        self._rule_coef = found.inverse @ rule.coef
-        self._rule_intercept = rule.intercept - path.mean @ coef @ rule.coef
+        rule_coef, intercept = (like(A, coef) for A in (rule.coef, rule.intercept))
+        self._rule_coef = found.inverse @ rule_coef
+        self._rule_intercept = intercept - path.mean @ coef @ rule_coef

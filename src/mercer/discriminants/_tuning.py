@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import to_numpy
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
 __all__ = ["Tuned", "best_entry", "loo_rule", "ridge_path", "tune"]
 
-Array = NDArray[np.float64]
+Array = Any
+FloatArray = NDArray[np.float64]
 
 # Powers of two that the first ladder of widths takes, and the most that it may be widened to.
 _FIRST_RUNGS = range(-3, 4)
@@ -24,7 +27,7 @@ _PER_DECADE = 2
 
 
 # Ridges, scores and squared errors of each rung.
-_Surface = dict[int, tuple[Array, Array, Array]]
+_Surface = dict[int, tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,14 @@ class Tuned:
     results: dict[str, Any]
 
 
-def ridge_path(scale: float) -> Array:
+def ridge_path(scale: float) -> FloatArray:
     """Return the ridges to try, ascending, for a kernel whose mean diagonal is `scale`."""
     low, high = _DECADES
     return scale * np.logspace(low, high, (high - low) * _PER_DECADE + 1)
 
 
 def tune(
-    decompose: Callable[[float], tuple[RidgeBasis, Array]],
+    decompose: Callable[[float], tuple[RidgeBasis, FloatArray]],
     gammas: float | tuple[float, str],
     coding: Coding,
     log_priors: Array,
@@ -56,12 +59,12 @@ def tune(
     Parameters
     ----------
     decompose : callable
-        Returns, for a gamma, the decomposition and the ridges (ascending) to try.
+        Returns, for a gamma, the decomposition and the ridges (ascending, NumPy) to try.
     gammas : float or (float, "loo")
         The one gamma to use, or the middle of a ladder whose best rung is wanted.
     coding : Coding
-        Rows and classes.
-    log_priors : ndarray of shape (C,)
+        Rows and classes, where the decomposition is.
+    log_priors : array of shape (C,)
         Logarithms of the priors.
     scoring : {"accuracy", "balanced_accuracy"}
         The score to maximise.  Scores within half a standard error of the best are ties, and
@@ -71,7 +74,7 @@ def tune(
     """
     middle = gammas[0] if isinstance(gammas, tuple) else gammas
     rows: _Surface = {}
-    slack = np.inf if by_error else 0.5 / np.sqrt(coding.counts.sum())
+    slack = np.inf if by_error else 0.5 / np.sqrt(float(coding.counts.sum()))
     held: tuple[int, RidgeBasis] | None = None  # the best so far: a decomposition is large
     for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
         basis, alphas = decompose(middle * 2.0**rung)
@@ -95,7 +98,7 @@ def tune(
 
 
 def loo_rule(
-    basis: RidgeBasis, alphas: Array, coding: Coding, log_priors: Array
+    basis: RidgeBasis, alphas: FloatArray, coding: Coding, log_priors: Array
 ) -> tuple[Rule, Array, Array]:
     """Return rule, leave-one-out outputs and their squared error, for every ridge.
 
@@ -104,15 +107,16 @@ def loo_rule(
     in, a kernel that says nothing would seem to separate the classes.
     """
     targets = coding.targets
+    xp = array_namespace(targets)
     outputs, fitted = basis.leave_one_out(targets, alphas, coding.counts)
-    errors = ((targets - outputs) ** 2).sum(axis=-1) @ coding.weights / targets.shape[1]
-    left_out = coding.weights * np.minimum(1.0, coding.counts) / coding.counts
+    errors = xp.sum((targets - outputs) ** 2, axis=-1) @ coding.weights / targets.shape[1]
+    left_out = coding.weights * xp.minimum(coding.counts, 1.0) / coding.counts
     outputs = outputs + (left_out / (1.0 - left_out))[:, None] * targets
     rule = fit_rule(outputs, fitted, coding.labels, coding.rule_weights, log_priors)
     return rule, outputs, errors
 
 
-def best_entry(score: Array, error: Array, slack: float) -> int:
+def best_entry(score: FloatArray, error: FloatArray, slack: float) -> int:
     """Return where the error is least among scores near the greatest; then the last of those.
 
     Near is within `slack` times √(s(1 − s)), s the greatest score.  Differences that rounding
@@ -126,12 +130,13 @@ def best_entry(score: Array, error: Array, slack: float) -> int:
 
 
 def _evaluate(
-    basis: RidgeBasis, alphas: Array, coding: Coding, log_priors: Array, scoring: str
-) -> tuple[Array, Array]:
+    basis: RidgeBasis, alphas: FloatArray, coding: Coding, log_priors: Array, scoring: str
+) -> tuple[FloatArray, FloatArray]:
     """Return score and squared error of the leave-one-out outputs, for every ridge."""
     rule, outputs, errors = loo_rule(basis, alphas, coding, log_priors)
     scores = rule.scores(outputs)
-    return score_rule(scores, coding.labels, coding.rule_weights, scoring), errors
+    score = score_rule(scores, coding.labels, coding.rule_weights, scoring)
+    return to_numpy(score), to_numpy(errors)
 
 
 def _best_point(rows: _Surface, slack: float) -> tuple[int, int]:

@@ -1,9 +1,13 @@
 """Width of the kernel from a sample: leave-one-out with a few landmarks."""
 
+from typing import Any
+
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mercer._arrays import take_rows
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._tuning import Tuned, ridge_path, tune
@@ -16,7 +20,7 @@ from mercer.spectral import (
 
 __all__ = ["landmark_basis", "ridge_scale_path", "tune_width"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # Rows and landmarks that the width is tuned on.
 _ROWS = 6000
@@ -36,10 +40,12 @@ def landmark_basis(
     return decompose_features(span.features(K_rows), p), span
 
 
-def ridge_scale_path(basis: RidgeBasis, K_landmarks: Array, penalty: str) -> Array:
+def ridge_scale_path(basis: RidgeBasis, K_landmarks: Array, penalty: str) -> NDArray[np.float64]:
     """Return ridges to try: relative to the kernel's diagonal, or to the features' variances."""
-    scale = np.mean(np.diag(K_landmarks)) if penalty == "rkhs" else basis.values.sum()
-    return ridge_path(float(scale))
+    xp = array_namespace(K_landmarks)
+    if penalty == "rkhs":
+        return ridge_path(float(xp.mean(xp.linalg.diagonal(K_landmarks))))
+    return ridge_path(float(xp.sum(basis.values)))
 
 
 def tune_width(
@@ -59,11 +65,13 @@ def tune_width(
     rows = stratified_rows(coding.labels, _ROWS, _ROW_POWER, rng)
     sample = coding.take(rows)
     picks = stratified_rows(sample.labels, _LANDMARKS, _LANDMARK_POWER, rng)
-    X = X[rows]
-    across, among = kernel.base(X, X[picks]), kernel.base(X[picks], X[picks])
+    X = take_rows(X, rows)
+    landmarks = take_rows(X, picks)
+    across, among = kernel.base(X, landmarks), kernel.base(landmarks, landmarks)
     unit = kernel.gamma_unit(across, sample.counts, sample.counts[picks])
+    sample = sample.like(X)
 
-    def decompose(gamma: float) -> tuple[RidgeBasis, Array]:
+    def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
         at_gamma = kernel.with_gamma(gamma)
         K = at_gamma.profile(among)
         basis, _ = landmark_basis(at_gamma.profile(across), K, sample.weights, penalty)

@@ -4,7 +4,8 @@
 
     LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
         │                                   ├─ tuned by folds           _tuned
-        │                                   └─ on at most so many rows  _capped
+        │                                   ├─ on at most so many rows  _capped
+        │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
         ▼
     fitted pipeline + ModelCard ── save_model ──▶ model.skops           _card, _files, _archive
@@ -36,6 +37,7 @@ each digest fits and the trees point to nodes that exist.
 from mercer.models._capped import CappedClassifier
 from mercer.models._card import ModelCard
 from mercer.models._catalogue import ModelInfo, describe_model, list_models, make_model
+from mercer.models._device import OnDevice, check_device, on_device
 from mercer.models._files import ModelContents, load_model, read_card, save_model
 from mercer.models._measure import ColumnDifference, TableDifference, measure_tables
 from mercer.models._project import PROJECTIONS, project_table
@@ -50,14 +52,17 @@ __all__ = [
     "ModelContents",
     "ModelInfo",
     "ModelScore",
+    "OnDevice",
     "TableDifference",
     "TunedClassifier",
+    "check_device",
     "choose_model",
     "describe_model",
     "list_models",
     "load_model",
     "make_model",
     "measure_tables",
+    "on_device",
     "project_table",
     "read_card",
     "save_model",

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, Interval, fit_context
 from mercer.spectral import stratified_rows
 
@@ -87,6 +88,7 @@ class CappedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        refuse_tensor(X, self)
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -141,6 +143,7 @@ class CappedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
+        refuse_tensor(X, self)
         return validate_data(self, X, reset=False)
 
     def __sklearn_tags__(self) -> Any:

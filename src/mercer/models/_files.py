@@ -25,6 +25,7 @@ from mercer.models._archive import (
     write_whole,
 )
 from mercer.models._card import FORMAT, ModelCard
+from mercer.models._device import off_device
 from mercer.models._trees import check_trees
 from mercer.models._trust import TRUSTED
 
@@ -64,7 +65,8 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
         A name that ends with ``.skops``; a file that is there is replaced, but only by a
         complete one.
     pipeline : sklearn.pipeline.Pipeline
-        Fitted, its first step "table" and its last "model".
+        Fitted, its first step "table" and its last "model".  Of an :class:`OnDevice`, the
+        classifier inside it is written: files know no devices.
     card : ModelCard
         What it is.
 
@@ -80,6 +82,7 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
 
     if Path(path).suffix.lower() != ".skops":
         raise ValueError(f"File {show(path)} must end with .skops: rename it.")
+    pipeline = off_device(pipeline) if isinstance(pipeline, Pipeline) else pipeline
     _check_pipeline(pipeline, card)
     content = skops.io.dumps(pipeline)
     unknown = set(skops.io.get_untrusted_types(data=content)) - set(TRUSTED)

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from mercer.models._catalogue import make_model
+from mercer.models._device import on_device
 from mercer.spectral import stratified_rows
 from mercer.tables import LabelledTable
 
@@ -69,6 +71,7 @@ def score_model(
     random_state: int = 0,
     n_splits: int = 3,
     max_rows: int = 10_000,
+    device: str | None = None,
 ) -> ModelScore:
     """Fit a model on all folds but one and judge it on that one, for each fold.
 
@@ -86,6 +89,8 @@ def score_model(
         Folds; as many as the smallest class has rows, but at least two, where these are fewer.
     max_rows : int, default=10_000
         The most rows to use; of more, a sample in which classes keep their shares.
+    device : str, optional
+        As in :func:`on_device`; None computes with NumPy.
 
     Returns
     -------
@@ -105,7 +110,10 @@ def score_model(
     rows = stratified_rows(labels, max_rows, 1.0, check_random_state(random_state))
     part = replace(data, X=data.X.iloc[rows], y=data.y[rows])
     n_splits = max(2, min(n_splits, int(np.bincount(labels[rows]).min())))
-    predicted = _left_out(name, part, balanced, random_state, n_splits)
+    model = make_model(name, part, balanced=balanced, random_state=random_state)
+    if device is not None:
+        model = on_device(model, device)
+    predicted = _left_out(model, part, random_state, n_splits)
     return ModelScore(
         model=name,
         accuracy=float(np.mean(predicted == part.y)),
@@ -118,9 +126,8 @@ def score_model(
 
 
 def _left_out(
-    name: str, data: LabelledTable, balanced: bool, random_state: int, n_splits: int
+    model: Pipeline, data: LabelledTable, random_state: int, n_splits: int
 ) -> NDArray[np.str_]:
-    model = make_model(name, data, balanced=balanced, random_state=random_state)
     predicted = np.empty_like(data.y)
     folds = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
     for train, test in folds.split(data.X, data.y):
@@ -135,6 +142,7 @@ def choose_model(
     names: Sequence[str] = _CANDIDATES,
     balanced: bool = False,
     random_state: int = 0,
+    device: str | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> list[ModelScore]:
     """Score a few models on the same folds and return the scores, best first.
@@ -152,6 +160,8 @@ def choose_model(
         Whether rare classes count as much as frequent ones.
     random_state : int, default=0
         Seed.
+    device : str, optional
+        As in :func:`on_device`; None computes with NumPy.
     on_progress : callable, optional
         Called with the name of each model before it is scored.
 
@@ -172,6 +182,8 @@ def choose_model(
     for name in names:
         if on_progress is not None:
             on_progress(name)
-        scores.append(score_model(name, data, balanced=balanced, random_state=random_state))
+        scores.append(
+            score_model(name, data, balanced=balanced, random_state=random_state, device=device)
+        )
     key = "balanced_accuracy" if balanced else "accuracy"
     return sorted(scores, key=lambda score: -float(getattr(score, key)))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context
 from mercer.spectral import stratified_rows
 
@@ -123,6 +124,7 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        refuse_tensor(X, self)
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -187,6 +189,7 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
+        refuse_tensor(X, self)
         X = validate_data(self, X, reset=False)
         if self.calibrator_ is None:
             return np.asarray(self.estimator_.predict_proba(X))

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask import on_dask, refuses_dask
+from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
 from mercer.spectral import sparse_eigh
@@ -153,6 +154,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         self
         """
+        refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
@@ -194,6 +196,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
+        refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         edges = radius_edges(X, self.X_fit_, self._squared_radii(X), self._radii)
         W = self._affinities(edges, relative=True)

@@ -4,18 +4,23 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import like, to_numpy
 from mercer._dask import on_dask, refuses_dask
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._memory import room_on_device
+from mercer._rows import check_same_home, check_tensor
+from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
 
+Array = Any
 FloatArray = NDArray[np.float64]
 _DENSE_BELOW = 1000  # rows for which the matrix itself is decomposed
 _FAR = -500.0  # log density, in units of a window's peak, below which kernel values underflow
@@ -82,6 +87,9 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Time: n³ below 1000 rows; above, some dozens of kernel sums (n²·d each) without storing
     the matrix, more where eigenvalues lie close together.  New rows cost n·d each.
 
+    Through scikit-learn's array API dispatch, rows may be torch tensors: kernel sums and dense
+    decompositions are computed on their device, and the map returns tensors there.
+
     The kernel's peak is taken as 1 and f̂ in units of a window's peak: K_f is larger than the
     paper's by 2^(d/2), which changes no angle.  At a new row f̂ has no window of
     its own, so that training rows map to the same place by `fit_transform` and `transform`.
@@ -135,7 +143,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Decompose the Laplacian matrix of the rows and return their coordinates.
 
         Parameters
@@ -147,7 +155,10 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         -------
         ndarray of shape (n_samples, n_components)
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        floats = [xp.float64, xp.float32]
+        X = validate_data(self, X, dtype=floats, ensure_min_samples=2)
         if self.n_components > X.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "
@@ -155,16 +166,15 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         self.bandwidth_ = resolve_bandwidth(self.bandwidth, X)
         self.X_fit_ = X
-        log_density = self._log_density(X)
-        self.weights_ = np.exp(-0.5 * log_density)
-        values, vectors = self._decompose()
+        with room_on_device(f"the Laplacian matrix of {X.shape[0]} rows"):
+            self.weights_ = xp.exp(-0.5 * self._log_density(X))
+            values, vectors = self._decompose()
         # What rounding leaves of a zero eigenvalue is no direction: its coordinate is 0.
-        values = np.where(values > X.shape[0] * np.finfo(np.float64).eps * values[0], values, 0)
+        values = xp.where(values > X.shape[0] * np.finfo(np.float64).eps * values[0], values, 0.0)
         self.eigenvalues_, self.eigenvectors_ = values, vectors
-        embedding: FloatArray = vectors * np.sqrt(values)
-        return embedding.astype(X.dtype)
+        return xp.astype(vectors * xp.sqrt(values), X.dtype)
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Any) -> Array:
         """Return the coordinates of rows.
 
         Parameters
@@ -176,76 +186,90 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
+        check_same_home(X, self.X_fit_)
+        with room_on_device(f"the coordinates of {X.shape[0]} rows"):
+            return xp.astype(self._coordinates(X), X.dtype)
+
+    def _coordinates(self, X: Array) -> Array:
+        """Return the coordinates of validated rows, in float64."""
+        xp = array_namespace(X)
         log_density = self._log_density(X)
-        roots = np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        roots = xp.sqrt(xp.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
         expansion = self.weights_[:, None] * self.eigenvectors_ / roots
-        out = np.empty((X.shape[0], self.n_components))
         near = log_density > _FAR
-        if near.any():
-            sums = self._sums(X[near], expansion)
-            out[near] = sums * np.exp(-0.5 * log_density[near])[:, None]
-        if not near.all():
-            out[~near] = self._far_sums(X[~near], expansion)
-        return out.astype(X.dtype)
+        if bool(xp.all(near)):
+            return self._sums(X, expansion) * xp.exp(-0.5 * log_density)[:, None]
+        out = xp.empty((X.shape[0], self.n_components), dtype=xp.float64, device=device(X))
+        if bool(xp.any(near)):
+            out[near] = self._sums(X[near], expansion) * xp.exp(-0.5 * log_density[near])[:, None]
+        out[~near] = self._far_sums(X[~near], expansion)
+        return out
 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components)
 
-    def _log_density(self, X: NDArray[Any]) -> FloatArray:
+    def _log_density(self, X: Array) -> Array:
         """Return log f̂ in units of one window's peak, over the training rows: (n,)."""
+        xp: Any = array_namespace(X)
         if self.density is None:
-            return np.zeros(X.shape[0])
+            return xp.zeros(X.shape[0], dtype=xp.float64, device=device(X))
         width = self.bandwidth_ if self.density == "parzen" else mercer_width(self.bandwidth_)
         Y = None if X is self.X_fit_ else self.X_fit_
-        sums = log_kernel_sum(X, Y, bandwidth=width).astype(np.float64)
-        log_density: FloatArray = sums - np.log(self.X_fit_.shape[0])
-        return log_density
+        sums = log_kernel_sum(X, Y, bandwidth=width)
+        return xp.astype(sums, xp.float64) - np.log(self.X_fit_.shape[0])
 
-    def _sums(self, X: NDArray[Any] | None, weights: FloatArray) -> FloatArray:
+    def _sums(self, X: Array | None, weights: Array) -> Array:
         """Return Σ_l w_l k(x, x_l); over the training rows themselves when X is None."""
+        xp: Any = array_namespace(self.X_fit_)
         first, second = (self.X_fit_, None) if X is None else (X, self.X_fit_)
-        weights = np.asarray(weights, dtype=self.X_fit_.dtype)
+        weights = xp.astype(weights, self.X_fit_.dtype)
         width = mercer_width(self.bandwidth_)
         sums = kernel_sum(first, second, weights=weights, bandwidth=width)
-        return np.asarray(sums, dtype=np.float64)
+        return xp.astype(sums, xp.float64)
 
-    def _far_sums(self, X: NDArray[Any], expansion: FloatArray) -> FloatArray:
+    def _far_sums(self, X: Array, expansion: Array) -> Array:
         """Return coordinates of rows at which every kernel value underflows: k/√f̂ does not.
 
         Distances are taken relative to the nearest row's, d² − d²_m = (x_l − x_m)(x_l + x_m − 2x),
         as differences of large numbers would have no digits left.
         """
-        rows, n = self.X_fit_.astype(np.float64), self.X_fit_.shape[0]
+        xp: Any = array_namespace(X)
+        rows, n = xp.astype(self.X_fit_, xp.float64), self.X_fit_.shape[0]
         kernel = 1 / (2 * mercer_width(self.bandwidth_) ** 2)
         window = kernel if self.density == "mercer" else 2 * kernel
-        out = np.empty((X.shape[0], expansion.shape[1]))
-        for i, x in enumerate(X.astype(np.float64)):
-            d2 = np.sum((rows - x) ** 2, axis=1)
-            nearest = rows[d2.argmin()]
-            beyond = np.sum((rows - nearest) * (rows + nearest - 2 * x), axis=1)
+        parts = []
+        for x in xp.astype(X, xp.float64):
+            d2 = xp.sum((rows - x) ** 2, axis=1)
+            nearest = rows[int(xp.argmin(d2)), :]
+            beyond = xp.sum((rows - nearest) * (rows + nearest - 2 * x), axis=1)
             # log k − ½ log f̂, in which d²_m cancels where the window is the squared kernel
-            log_density = np.log(np.exp(-window * beyond).sum() / n)
-            common = (window / 2 - kernel) * d2.min() - log_density / 2
-            out[i] = np.exp(common - kernel * beyond) @ expansion
-        return out
+            log_density = xp.log(xp.sum(xp.exp(-window * beyond)) / n)
+            common = (window / 2 - kernel) * xp.min(d2) - log_density / 2
+            parts.append(xp.exp(common - kernel * beyond) @ expansion)
+        return xp.stack(parts)
 
-    def _decompose(self) -> tuple[FloatArray, FloatArray]:
+    def _decompose(self) -> tuple[Array, Array]:
         """Return the leading eigenpairs of K_f."""
+        xp: Any = array_namespace(self.X_fit_)
         n, a = self.X_fit_.shape[0], self.weights_
         if n < _DENSE_BELOW or self.n_components > n // 2:
-            d2 = np.zeros((n, n))
-            for column in self.X_fit_.T.astype(np.float64):
+            d2 = xp.zeros((n, n), dtype=xp.float64, device=device(a))
+            for column in xp.astype(self.X_fit_, xp.float64).T:
                 d2 += (column[:, None] - column) ** 2
             K = get_kernel("gaussian").profile(d2, mercer_width(self.bandwidth_))
             return generalized_eigh(
                 a[:, None] * K * a, n_components=self.n_components, which="largest"
             )
-        operator = LinearOperator(
-            (n, n), matvec=lambda v: a * self._sums(None, a * v.ravel()), dtype=np.float64
-        )
+
+        def product(v: FloatArray) -> FloatArray:
+            return to_numpy(a * self._sums(None, a * like(v.ravel(), a)))
+
+        operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
         # 1/a is near the leading eigenvector: rows of K_f weigh √f̂ alike.
-        values, vectors = eigsh(operator, k=self.n_components, which="LA", v0=1 / a)
+        values, vectors = eigsh(operator, k=self.n_components, which="LA", v0=to_numpy(1 / a))
         order = np.argsort(-values, kind="stable")
-        return values[order], fix_signs(vectors[:, order])
+        return like(values[order], a), like(fix_signs(vectors[:, order]), a)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from mercer._dask import on_dask, refuses_dask
+from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
@@ -120,6 +121,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         -------
         self
         """
+        refuse_tensor(X, self)
         if y is None:
             if self._needs_classes:
                 raise ValueError(
@@ -168,6 +170,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ndarray of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
+        refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         out: FloatArray = (X - self.mean_) @ self.components_.T
         return out

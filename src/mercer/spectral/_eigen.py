@@ -1,12 +1,15 @@
 """Symmetric eigenproblems with one sign, one order and one ridge convention."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
+
+from mercer._linalg import add_to_diagonal, cholesky, eigh, solve_triangular
 
 __all__ = [
     "fix_signs",
@@ -18,13 +21,18 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
+_INDEFINITE = (
+    "The constraint matrix of the eigenproblem is not positive definite: reduce the dimension "
+    "first or add a ridge."
+)
+
 # Below this many rows a dense decomposition is as quick as Lanczos iterations, and exact.
 _DENSE_BELOW = 1000
 # Products up to which singular vectors are taken of the rows themselves, whatever their shape.
 _QUICK_SVD = 10**9
 
 
-def fix_signs(vectors: FloatArray) -> FloatArray:
+def fix_signs(vectors: Any) -> Any:
     """Flip columns so that the entry of greatest size is positive.
 
     >>> import numpy as np
@@ -33,25 +41,27 @@ def fix_signs(vectors: FloatArray) -> FloatArray:
     array([[-0.6,  0.8],
            [ 0.8,  0.6]])
     """
-    top = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    flipped: FloatArray = vectors * np.where(top < 0, -1.0, 1.0)
-    return flipped
+    xp = array_namespace(vectors)
+    own = xp.arange(vectors.shape[1], device=device(vectors))
+    top = vectors[xp.argmax(xp.abs(vectors), axis=0), own]
+    return vectors * xp.where(top < 0, -1.0, 1.0)
 
 
 def generalized_eigh(
-    A: FloatArray,
-    B: FloatArray | None = None,
+    A: Any,
+    B: Any = None,
     *,
     n_components: int | None = None,
     which: Literal["smallest", "largest"] = "smallest",
     ridge: float = 0.0,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Any, Any]:
     r"""Eigenpairs of :math:`A v = \lambda (B + \rho I) v` for symmetric A and positive B.
 
     Parameters
     ----------
-    A, B : ndarray of shape (d, d)
-        Symmetric; B is the identity when None, and then no ridge is added.
+    A, B : array of shape (d, d)
+        Symmetric; B is the identity when None, and then no ridge is added.  NumPy arrays, or
+        tensors: those are decomposed on their device.
     n_components : int, default=None
         How many pairs; all when None.
     which : {"smallest", "largest"}, default="smallest"
@@ -81,19 +91,34 @@ def generalized_eigh(
     d = A.shape[0]
     count = d if n_components is None else min(n_components, d)
     if B is not None and ridge:
-        B = B + ridge * (np.trace(B) / d) * np.eye(d)
+        B = add_to_diagonal(B, ridge * float(array_namespace(B).linalg.trace(B)) / d)
+    if not is_numpy_array(A):
+        values, vectors = _all_pairs(A, B)
+        if which == "largest":
+            xp = array_namespace(A)
+            values, vectors = xp.flip(values), xp.flip(vectors, axis=1)
+        return values[:count], fix_signs(vectors[:, :count])
     subset = [0, count - 1] if which == "smallest" else [d - count, d - 1]
     part = None if count == d else subset
     try:
         values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
     except linalg.LinAlgError as error:
-        raise ValueError(
-            "The constraint matrix of the eigenproblem is not positive definite: reduce the "
-            "dimension first or add a ridge."
-        ) from error
+        raise ValueError(_INDEFINITE) from error
     if which == "largest":
         values, vectors = values[::-1], vectors[:, ::-1]
     return values, fix_signs(vectors)
+
+
+def _all_pairs(A: Any, B: Any) -> tuple[Any, Any]:
+    """Return all eigenpairs by a Cholesky factor of B: tensors have no other way."""
+    if B is None:
+        return eigh(A)
+    L = cholesky(B, lower=True)
+    if L is None:
+        raise ValueError(_INDEFINITE)
+    half = solve_triangular(L, A, lower=True)
+    values, vectors = eigh(solve_triangular(L, half.T, lower=True))
+    return values, solve_triangular(L, vectors, lower=True, transposed=True)
 
 
 def sparse_eigh(

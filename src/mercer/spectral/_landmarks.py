@@ -1,12 +1,16 @@
 """Landmarks: a few rows that stand for all, and the feature map that they span."""
 
+from typing import Any
+
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+
+from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
 
 __all__ = ["LandmarkMap", "stratified_rows"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # Added to the diagonal of the landmarks' kernel, relative to its mean.
 _JITTER = 1e-10
@@ -17,28 +21,26 @@ class LandmarkMap:
 
     Parameters
     ----------
-    K : ndarray of shape (n_landmarks, n_landmarks)
-        Kernel of the landmarks with themselves.
+    K : array of shape (n_landmarks, n_landmarks)
+        Kernel of the landmarks with themselves: a NumPy array or a torch tensor.
     """
 
     def __init__(self, K: Array) -> None:
-        jitter = _JITTER * float(np.trace(K)) / len(K)
+        jitter = _JITTER * float(array_namespace(K).linalg.trace(K)) / K.shape[0]
         for _ in range(8):  # a matrix of low rank may need more
-            try:
-                self.factor = cholesky(K + jitter * np.eye(len(K)), check_finite=False)
-            except np.linalg.LinAlgError:
-                jitter *= 10.0
-            else:
+            self.factor = cholesky(add_to_diagonal(K, jitter), lower=False)
+            if self.factor is not None:
                 return
+            jitter *= 10.0
         raise ValueError("the kernel matrix of the landmarks is not positive semi-definite")
 
     def features(self, K: Array) -> Array:
         """Return Φ for K(rows, landmarks)."""
-        return np.asarray(solve_triangular(self.factor, K.T, trans="T", check_finite=False).T)
+        return solve_triangular(self.factor, K.T, lower=False, transposed=True).T
 
     def dual(self, beta: Array) -> Array:
         """Return a such that K(·, S) a = Φ β."""
-        return np.asarray(solve_triangular(self.factor, beta, check_finite=False))
+        return solve_triangular(self.factor, beta, lower=False)
 
 
 def stratified_rows(

@@ -9,14 +9,17 @@ In the coordinates √p·row, the intercept is a projection on the complement of
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import eigh
+from array_api_compat import array_namespace
+
+from mercer._arrays import like
+from mercer._linalg import eigh
 
 __all__ = ["RidgeBasis", "decompose_features", "decompose_kernel"]
 
-Array = NDArray[np.float64]
+Array = Any  # float64, of NumPy or of torch on any device
 
 # Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-14
@@ -71,19 +74,22 @@ class RidgeBasis:
             1 − hᵢᵢ, h the matrix that maps √p·T to √p·f.  Both are sums of positive parts and
             lose no digits where the fit is nearly perfect.
         """
+        xp = array_namespace(targets)
+        alphas = like(alphas, targets)
         n_rows, n_targets = targets.shape
         weighted = self.root[:, None] * targets
         scores = self.vectors.T @ weighted
         kept = alphas[:, None] / (self.values + alphas[:, None])  # (n_alphas, rank)
-        stacked = (kept[:, :, None] * scores).transpose(1, 0, 2).reshape(len(self.values), -1)
-        residuals = (self.vectors @ stacked).reshape(n_rows, len(alphas), n_targets)
+        stacked = xp.permute_dims(kept[:, :, None] * scores, (1, 0, 2))
+        stacked = xp.reshape(stacked, (self.values.shape[0], -1))
+        residuals = xp.reshape(self.vectors @ stacked, (n_rows, alphas.shape[0], n_targets))
         complements = (self.vectors**2) @ kept.T  # (n_rows, n_alphas)
         if not self.is_complete:
             residuals += (weighted - self.vectors @ scores)[:, None, :]
-            outside = 1.0 - self.root**2 - np.einsum("ij,ij->i", self.vectors, self.vectors)
-            complements += np.maximum(outside, 0.0)[:, None]
+            outside = 1.0 - self.root**2 - xp.vecdot(self.vectors, self.vectors)
+            complements += xp.maximum(outside, 0.0)[:, None]
         residuals /= self.root[:, None, None]
-        return residuals.transpose(1, 0, 2), complements.T
+        return xp.permute_dims(residuals, (1, 0, 2)), complements.T
 
     def leave_one_out(self, targets: Array, alphas: Array, counts: Array) -> tuple[Array, Array]:
         """Return f at each row from a fit without one unit of that row, and from the full fit.
@@ -102,10 +108,11 @@ class RidgeBasis:
         left_out, fitted : ndarray of shape (n_alphas, n_rows, n_targets)
         """
         residuals, complements = self.residuals(targets, alphas)
-        share = np.minimum(1.0, counts) / counts  # of the row's weight that is left out
+        xp = array_namespace(counts)
+        share = xp.minimum(counts, 1.0) / counts  # of the row's weight that is left out
         # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
         left = (1.0 - share) + share * complements
-        left = np.maximum(left, np.finfo(float).tiny)
+        left = xp.maximum(left, np.finfo(float).tiny)
         return targets - residuals / left[:, :, None], targets - residuals
 
 
@@ -124,41 +131,50 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     ValueError
         If K has an eigenvalue that is clearly negative.
     """
-    root = np.sqrt(p)
+    xp = array_namespace(K)
+    root = xp.sqrt(p)
     normal = _reflector(root)
     A = root[:, None] * K * root
     # H A H with H = I − 2 normal normalᵀ: √p becomes the first axis, and is dropped.
     image = A @ normal
     image -= (normal @ image) * normal
-    A -= 2.0 * np.outer(normal, image)
-    A -= 2.0 * np.outer(image, normal)
-    values, reduced = eigh(A[1:, 1:], driver="evd", overwrite_a=True, check_finite=False)
-    if values.size and values[0] < -_INDEFINITE * max(abs(values[-1]), np.trace(K) / len(K) * 1e-9):
-        raise ValueError(
-            "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
-            f"{values[0] / values[-1]:.2g} of the largest"
-        )
-    vectors = np.empty((len(p), len(values)))
-    vectors[0] = 0.0
-    vectors[1:] = reduced
-    vectors -= 2.0 * np.outer(normal, normal[1:] @ reduced)
-    values = np.maximum(values, 0.0)
+    A -= 2.0 * (normal[:, None] * image)
+    A -= 2.0 * (image[:, None] * normal)
+    values, reduced = eigh(A[1:, 1:])
+    _check_positive(values, float(xp.linalg.trace(K)) / K.shape[0])
+    vectors = xp.concat([xp.zeros_like(reduced[:1, :]), reduced])
+    vectors -= 2.0 * (normal[:, None] * (normal[1:] @ reduced))
+    values = xp.maximum(values, 0.0)
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
 
 
 def decompose_features(features: Array, p: Array) -> RidgeBasis:
     """Diagonalise the problem for a matrix of features, of shape (n_rows, n_features)."""
-    root = np.sqrt(p)
+    xp = array_namespace(features)
+    root = xp.sqrt(p)
     design = root[:, None] * (features - p @ features)
-    values, axes = eigh(design.T @ design, driver="evd", overwrite_a=True, check_finite=False)
-    good = values > _ROUNDING * max(values[-1], 0.0)
+    values, axes = eigh(design.T @ design)
+    good = values > _ROUNDING * max(float(values[-1]), 0.0)
     values, axes = values[good], axes[:, good]
-    lengths = np.sqrt(values)
+    lengths = xp.sqrt(values)
     return RidgeBasis(design @ (axes / lengths), values, axes * lengths, False, root)
+
+
+def _check_positive(values: Array, diagonal: float) -> None:
+    """Refuse ascending eigenvalues of which the first is clearly negative."""
+    if values.shape[0] == 0:
+        return
+    least, most = float(values[0]), float(values[-1])
+    if least < -_INDEFINITE * max(abs(most), diagonal * 1e-9):
+        raise ValueError(
+            "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
+            f"{least / most:.2g} of the largest"
+        )
 
 
 def _reflector(unit: Array) -> Array:
     """Return the unit normal of a mirror that sends this unit vector to ± the first axis."""
-    normal = unit.copy()
-    normal[0] += np.copysign(1.0, unit[0])
-    return np.asarray(normal / np.linalg.norm(normal))
+    xp = array_namespace(unit)
+    normal = xp.asarray(unit, copy=True)
+    normal[0] += 1.0 if float(unit[0]) >= 0 else -1.0
+    return normal / xp.linalg.vector_norm(normal)

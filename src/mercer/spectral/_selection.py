@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 __all__ = ["GreedyPath", "greedy_selection", "looks_settled"]
 
-Array = NDArray[np.float64]
+Array = Any
 
 # A candidate whose residual falls below this share of its own diagonal depends on those taken.
 _DEPENDENT = 1e-11
@@ -21,7 +23,7 @@ class GreedyPath:
     """What was taken, in order, and the criterion after each step."""
 
     order: NDArray[np.intp]
-    criterion: Array
+    criterion: NDArray[np.float64]
 
 
 def greedy_selection(
@@ -63,32 +65,34 @@ def greedy_selection(
     .. [1] Y. Xu, J.-y. Yang, J. Yang (2004). A reformative kernel Fisher discriminant analysis.
        Pattern Recognition 37, 1299-1302. https://doi.org/10.1016/j.patcog.2003.10.006
     """
-    n_candidates = len(diagonal)
+    xp: Any = array_namespace(diagonal)
+    n_candidates = diagonal.shape[0]
     max_steps = min(max_steps, n_candidates)
-    rho = np.array(diagonal, dtype=float)
+    rho, residual = (xp.astype(A, xp.float64, copy=True) for A in (diagonal, targets))
     floor = _DEPENDENT * rho
-    residual = np.array(targets, dtype=float)
-    factor = np.empty((max_steps, n_candidates))  # row k is column k of the factor
+    # Row k is column k of the factor.
+    factor = xp.empty((max_steps, n_candidates), dtype=xp.float64, device=device(rho))
     order: list[int] = []
     criterion: list[float] = []
     total = 0.0
     open_ = rho > 0
     for step in range(max_steps):
-        gains = np.full(n_candidates, -1.0)
-        norms = np.einsum("ij,ij->i", residual, residual)
-        np.divide(norms, rho, out=gains, where=open_)  # eq. (20)
-        best = int(np.argmax(gains))
-        if not gains[best] > 0:
+        norms = xp.sum(residual**2, axis=1)
+        gains = xp.where(open_, norms / xp.where(open_, rho, 1.0), -1.0)  # eq. (20)
+        best = int(xp.argmax(gains))
+        gain = float(gains[best])
+        if not gain > 0:
             break
-        fresh = column(best) - factor[:step, best] @ factor[:step]
-        fresh /= np.sqrt(rho[best])  # eq. (19): one more row of the factor
-        factor[step] = fresh
-        share = residual[best] / np.sqrt(rho[best])
-        residual -= np.outer(fresh, share)
+        fresh = column(best) - factor[:step, best] @ factor[:step, :]
+        root = rho[best] ** 0.5
+        fresh /= root  # eq. (19): one more row of the factor
+        factor[step, :] = fresh
+        share = residual[best, :] / root
+        residual -= fresh[:, None] * share
         rho -= fresh**2
         open_ &= rho > floor
         open_[best] = False
-        total += float(share @ share)
+        total += gain  # ‖share‖²
         order.append(best)
         criterion.append(total)
         if looks_settled(criterion, tol):

@@ -11,6 +11,9 @@ From a call to its answer::
     Problem                             what is to be computed      _problem
         │   the first backend that owns the array                   _dispatch
         ├── torch tensors: tiles of torch operations                _torch
+        ├── NumPy arrays, within a tolerance: transforms, and       _fast, _fast_plan,
+        │   direct sums of what they can not tell                   _fast_transform, _fast_grid,
+        │                                                           _near
         ├── NumPy arrays: compiled tiles                            _cpu, _columns, _loops,
         │                                                           _tiles, _simd, _exp2
         └── (tests) the literal double loop                         _reference
@@ -18,6 +21,8 @@ From a call to its answer::
 Dask arrays go another way: pairs of blocks through all of this, merged (`_dask`,
 `_dask_left_out`).
 
+`explain_kernel_sum` tells the way that would be taken (`_explain`, `_plan`).
+`landmark_kernel_sum` estimates sums from some rows, with their errors (`_landmarks`).
 `left_out_log_sums` is the one sum of another form: that of leave-one-out over weights which are
 themselves sums (`_left_out`, `_left_out_loops`).
 
@@ -34,6 +39,17 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
+from mercer.sums._explain import explain_kernel_sum
+from mercer.sums._landmarks import landmark_kernel_sum
 from mercer.sums._left_out import Removal, left_out_log_sums
+from mercer.sums._plan import SumPlan
 
-__all__ = ["Removal", "kernel_sum", "left_out_log_sums", "log_kernel_sum"]
+__all__ = [
+    "Removal",
+    "SumPlan",
+    "explain_kernel_sum",
+    "kernel_sum",
+    "landmark_kernel_sum",
+    "left_out_log_sums",
+    "log_kernel_sum",
+]

@@ -1,17 +1,17 @@
 """The two public functions: validate, state the problem, compute, shape the result."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_dask_array
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize
-from mercer._rows import check_rows, match_rows
+from mercer._arrays import Array, itemsize, to_numpy
+from mercer._rows import check_finite, check_rows, match_rows
 from mercer.kernels import Kernel, get_kernel
 from mercer.sums._arrange import Arrangement, arrange, arrange_columns, must_go_by_column
+from mercer.sums._box import Box
 from mercer.sums._dispatch import compute
-from mercer.sums._geometry import extent
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums._validation import (
@@ -21,6 +21,9 @@ from mercer.sums._validation import (
     check_weights,
 )
 
+_Checked = tuple[
+    Array, Array, Array | None, Array | None, Kernel, tuple[float, ...]
+]  # X, Y, weights, groups, kernel, bandwidths
 _WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve
 _WIDEST_SPREAD = 2.0**40  # of coordinates to bandwidths, above which float32 is not enough
 _SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enough
@@ -64,10 +67,13 @@ def kernel_sum(
     exclude_self : bool, default=False
         Leave out the term of a row with itself (by index); only with Y=None.
     method : {"auto", "direct", "fast"}, default="auto"
-        "direct" adds all n·m terms; "fast" may approximate within `tol`, where the installed
-        backends can; "auto" takes the quickest that stays within `tol`.
+        "direct" adds all n·m terms; "fast" takes a fast Gauss transform, in time that grows with
+        n + m, for Gaussian sums over NumPy arrays of at most 3 features (``mercer[fast]``); "auto"
+        predicts the time of both and takes the quicker, if `tol` is given.
+        `explain_kernel_sum` and the logger "mercer.sums" tell what was chosen.
     tol : float, default=None
-        Relative error allowed to an approximation; None allows none.
+        Relative error allowed to an approximation, for each number of the result (relative to
+        Σ|w|·k where weights are negative); None allows none.
     precision : {"high", "fast"}, default="high"
         "fast" trades digits for speed: distances by matrix products even where these cancel, and
         TF32 arithmetic on GPUs that have it.
@@ -156,32 +162,55 @@ def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
     """Validate the arguments of either function and return its result."""
-    check_options(options)
     if is_dask_array(X) or is_dask_array(Y):
         from mercer.sums._dask import dask_kernel_sum
 
+        check_options(options)
         _check_exclude_self(Y, options)
-        widths, is_one = check_bandwidth(bandwidth)
-        kernel = get_kernel(kernel)
+        widths, is_number = check_bandwidth(bandwidth)
         return dask_kernel_sum(
-            X, Y, weights, groups, kernel, widths, one_bandwidth=is_one, options=options
-        )
-    X = check_rows(X, "X")
+            X, Y, weights, groups, get_kernel(kernel), widths, one_bandwidth=is_number,
+            options=options,
+        )  # fmt: skip
+    checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
+    out = _all_bandwidths(*checked, options)
+    X, _, weights, groups, _, _ = checked
+    out = array_namespace(X).astype(out, X.dtype)
+    if groups is None and (weights is None or weights.ndim == 1):
+        out = out[:, :, 0]
+    return out[0] if is_number else out
+
+
+def check(
+    X: Any,
+    Y: Any,
+    weights: Any,
+    groups: Any,
+    kernel: Any,
+    bandwidth: Any,
+    options: dict[str, Any],
+) -> tuple[_Checked, bool]:
+    """Return what was passed as the engine takes it, and whether the bandwidth was a number.
+
+    Whether the sum is of X with itself is added to the options.
+    """
+    check_options(options)
+    X = check_rows(X, "X", finite=False)
     options["self_sum"] = Y is None
     if Y is None:
         Y = X
     else:
         _check_exclude_self(Y, options)
-        X, Y = match_rows(X, check_rows(Y, "Y", of=X))
+        X, Y = match_rows(X, check_rows(Y, "Y", of=X, finite=False))
+    if X.shape[0] or Y.shape[0]:
+        options["box"] = box = Box.of(X) if options["self_sum"] else Box.of(X, Y)
+        if not box.is_finite:
+            check_finite(X, "X")
+            check_finite(Y, "Y")
     weights = check_weights(weights, Y.shape[0], X, options["log"])
-    groups = check_groups(groups, Y.shape[0], weights)
+    groups = check_groups(groups, Y.shape[0], weights, X)
     bandwidths, is_number = check_bandwidth(bandwidth)
-
-    out = _all_bandwidths(X, Y, weights, groups, get_kernel(kernel), bandwidths, options)
-    out = array_namespace(X).astype(out, X.dtype)
-    if groups is None and (weights is None or weights.ndim == 1):
-        out = out[:, :, 0]
-    return out[0] if is_number else out
+    return (X, Y, weights, groups, get_kernel(kernel), bandwidths), is_number
 
 
 def _check_exclude_self(Y: Any, options: dict[str, Any]) -> None:
@@ -193,7 +222,7 @@ def _all_bandwidths(
     X: Array,
     Y: Array,
     weights: Array | None,
-    groups: NDArray[np.int64] | None,
+    groups: Array | None,
     kernel: Kernel,
     bandwidths: tuple[float, ...],
     options: dict[str, Any],
@@ -203,24 +232,49 @@ def _all_bandwidths(
     if X.shape[0] == 0 or Y.shape[0] == 0:
         n_outputs = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
         if groups is not None:
-            n_outputs = int(groups.max(initial=-1)) + 1
+            n_outputs = int(to_numpy(groups).max(initial=-1)) + 1
         shape = (len(bandwidths), X.shape[0], n_outputs)
         return xp.full(shape, law(options["log"]).identity, dtype=xp.float64, device=device(X))
-    if itemsize(X) == 4 and exceeds_single(extent(X, Y), bandwidths):
+    results: list[Array] = [None] * len(bandwidths)
+    for rungs, stated in passes(X, Y, weights, groups, kernel, bandwidths, options):
+        reduction = law(options["log"])
+        outputs = [
+            arrangement.restore(compute(problem), reduction) for arrangement, problem in stated
+        ]
+        parts = outputs[0] if len(outputs) == 1 else xp.concat(outputs, axis=2)
+        for rung, i in enumerate(rungs):
+            results[i] = parts[rung]
+    return xp.stack(results)
+
+
+def passes(
+    X: Array,
+    Y: Array,
+    weights: Array | None,
+    groups: Array | None,
+    kernel: Kernel,
+    bandwidths: tuple[float, ...],
+    options: dict[str, Any],
+) -> Iterator[tuple[list[int], list[tuple[Arrangement, Problem]]]]:
+    """Yield which bandwidths, widest first, one pass can serve, and the problems that they pose."""
+    xp = array_namespace(X)
+    if itemsize(X) == 4 and exceeds_single(options["box"].extent, bandwidths):
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
         weights = None if weights is None else xp.astype(weights, xp.float64)
-
+    arrangements = _arrangements(Y.shape[0], weights, groups, options["log"])
     widest_first = sorted(range(len(bandwidths)), key=lambda i: -bandwidths[i])
-    results: list[Array] = [None] * len(bandwidths)
     while widest_first:
         narrowest = bandwidths[widest_first[0]] / _WIDEST_LADDER[itemsize(X)]
         rungs = [i for i in widest_first if bandwidths[i] >= narrowest]
         widest_first = widest_first[len(rungs) :]
         widths = tuple(bandwidths[i] for i in rungs)
-        parts = _all_outputs(X, Y, weights, groups, kernel, widths, options)
-        for rung, i in enumerate(rungs):
-            results[i] = parts[rung]
-    return xp.stack(results)
+        yield (
+            rungs,
+            [
+                (a, Problem(X, Y, a.order, a.weights, a.bounds, kernel, widths, **options))
+                for a in arrangements
+            ],
+        )
 
 
 def exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
@@ -230,28 +284,12 @@ def exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
     return not in_range or farthest > _WIDEST_SPREAD * least
 
 
-def _all_outputs(
-    X: Array,
-    Y: Array,
-    weights: Array | None,
-    groups: NDArray[np.int64] | None,
-    kernel: Kernel,
-    bandwidths: tuple[float, ...],
-    options: dict[str, Any],
-) -> Array:
-    """Return (b, n, outputs) for bandwidths, widest first, that one pass can serve."""
-
-    def solve(arrangement: Arrangement) -> Array:
-        parts = (arrangement.order, arrangement.weights, arrangement.bounds)
-        out = compute(Problem(X, Y, *parts, kernel, bandwidths, **options))
-        return arrangement.restore(out, law(log))
-
-    log = options["log"]
+def _arrangements(
+    n_rows: int, weights: Array | None, groups: Array | None, log: bool
+) -> list[Arrangement]:
+    """Bring weights and groups to segments; columns that can not share a pass, one by one."""
     if weights is None or weights.ndim == 1:
-        return solve(arrange(Y.shape[0], weights, groups, log))
+        return [arrange(n_rows, weights, groups, log)]
     if not must_go_by_column(weights, log):
-        return solve(arrange_columns(weights))
-    columns = range(weights.shape[1])
-    return array_namespace(X).concat(
-        [solve(arrange(Y.shape[0], weights[:, c], None, log)) for c in columns], axis=2
-    )
+        return [arrange_columns(weights)]
+    return [arrange(n_rows, weights[:, c], None, log) for c in range(weights.shape[1])]

@@ -12,18 +12,18 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
+from mercer._arrays import Array, is_on_gpu, itemsize, like, take_rows, to_numpy
 from mercer.sums._reductions import Law
 
-_BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span
-_ZERO = -(10**6)  # stands for the exponent of a zero weight
+BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span
+ZERO = -(10**6)  # stands for the exponent of a zero weight
 
 
 @dataclass(frozen=True)
 class Arrangement:
     """Order, scaled weights and bounds of a problem, and how its outputs become groups."""
 
-    order: NDArray[np.int64] | None
+    order: Array | None
     weights: Array | None
     bounds: tuple[int, ...]
     exponents: NDArray[np.int64] | None = None  # of the power of two taken out of each output
@@ -44,28 +44,30 @@ class Arrangement:
         return array_namespace(out).stack(merged, axis=2)
 
 
-def arrange(
-    n_rows: int, weights: Array | None, groups: NDArray[np.int64] | None, log: bool
-) -> Arrangement:
+def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool) -> Arrangement:
     """Sort the rows by group and by band of weight.
 
     Zero weights have no logarithm: for logs their rows are left out.
     """
     if weights is None and groups is None:
         return Arrangement(None, None, (0, n_rows))
+    if is_on_gpu(groups if weights is None else weights):
+        from mercer.sums._arrange_tensors import arrange_tensors
+
+        return arrange_tensors(n_rows, weights, groups, log)
     group = np.zeros(n_rows, np.int64) if groups is None else groups
     n_groups = int(group.max()) + 1
     exponent = np.zeros(n_rows, np.int64) if weights is None else _exponents(weights)
-    band = 1 if weights is None else _BAND[itemsize(weights)]
-    top = np.full(n_groups, _ZERO)
+    band = 1 if weights is None else BAND[itemsize(weights)]
+    top = np.full(n_groups, ZERO)
     np.maximum.at(top, group, exponent)
-    bands = np.where(exponent == _ZERO, 0, (top[group] - exponent) // band)
+    bands = np.where(exponent == ZERO, 0, (top[group] - exponent) // band)
     n_bands = int(bands.max()) + 1
 
     key = group * n_bands + bands
     order = np.argsort(key, kind="stable")
     if log:
-        order = order[exponent[order] != _ZERO]
+        order = order[exponent[order] != ZERO]
     counts = np.bincount(key[order], minlength=n_groups * n_bands)
     # A group has a segment, if an empty one, for its heaviest rows; others where there are rows.
     segments = np.flatnonzero((np.arange(counts.size) % n_bands == 0) | (counts > 0))
@@ -76,9 +78,9 @@ def arrange(
     exponents = None
     if weights is not None:
         highest = top[segment_group]
-        exponents = np.where(highest == _ZERO, 0, highest - segment_band * band)
+        exponents = np.where(highest == ZERO, 0, highest - segment_band * band)
         weights = weights if is_natural else take_rows(weights, order)
-        weights = _divide(weights, np.repeat(exponents, counts))
+        weights = divide(weights, np.repeat(exponents, counts))
     return Arrangement(
         order=None if is_natural else order,
         weights=weights,
@@ -91,8 +93,8 @@ def arrange(
 def arrange_columns(weights: Array) -> Arrangement:
     """Scale each column of an (m, c) matrix of weights; all of them share the one segment."""
     top = _exponents(weights).max(axis=0)
-    exponents = np.where(top == _ZERO, 0, top)
-    return Arrangement(None, _divide(weights, exponents), (0, weights.shape[0]), exponents)
+    exponents = np.where(top == ZERO, 0, top)
+    return Arrangement(None, divide(weights, exponents), (0, weights.shape[0]), exponents)
 
 
 def must_go_by_column(weights: Array, log: bool) -> bool:
@@ -103,19 +105,19 @@ def must_go_by_column(weights: Array, log: bool) -> bool:
     """
     exponent = _exponents(weights)
     top = exponent.max(axis=0)
-    lowest = np.where(exponent == _ZERO, top, exponent).min(axis=0)
+    lowest = np.where(exponent == ZERO, top, exponent).min(axis=0)
     return bool(
-        (log and (exponent == _ZERO).any()) or (top - lowest > _BAND[itemsize(weights)]).any()
+        (log and (exponent == ZERO).any()) or (top - lowest > BAND[itemsize(weights)]).any()
     )
 
 
 def _exponents(weights: Array) -> NDArray[np.int64]:
     """Binary exponents of weights."""
     w = to_numpy(weights)
-    return np.where(w == 0, _ZERO, np.frexp(w)[1])
+    return np.where(w == 0, ZERO, np.frexp(w)[1])
 
 
-def _divide(weights: Array, exponents: NDArray[np.int64]) -> Array:
+def divide(weights: Array, exponents: Array) -> Array:
     """Return weights / 2**exponents, in two steps, as the power itself may overflow."""
     half = exponents // 2
     return weights * like(2.0**-half, weights) * like(2.0 ** (half - exponents), weights)

@@ -5,7 +5,7 @@ packed columns and the sums of the rows at work, within scikit-learn's ``working
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -43,7 +43,7 @@ def owns(X: Array) -> bool:
 def refuses(problem: Problem) -> str | None:
     """Return why this backend can not compute the problem, or None if it can."""
     if problem.method == "fast":
-        return "method='fast' is not available for NumPy arrays; use method='direct'"
+        return "use method='direct'"
     if KERNELS.get(problem.kernel.name) != problem.kernel:
         return (
             f"kernel {problem.kernel.name!r} is not compiled for NumPy arrays; use one of "
@@ -59,7 +59,7 @@ def run(problem: Problem) -> NDArray[np.float64]:
     if _is_symmetric(problem):
         _symmetric_sums(problem, geometry, out)
     else:
-        _sums(problem, geometry, out)
+        _sums(problem, geometry, arrange_columns(problem), out)
     return out
 
 
@@ -99,8 +99,18 @@ class Recipe:
         return tuple(vars(self).values())
 
 
-def _sums(problem: Problem, geometry: Geometry, out: NDArray[np.float64]) -> None:
-    columns = arrange_columns(problem)
+def run_some(problem: Problem, own: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of a problem with one segment at rows that need not be those of Y.
+
+    `own` is where each row of X meets itself in the order of summation, or −1.
+    """
+    out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
+    columns = replace(arrange_columns(problem), own=own)
+    _sums(problem, choose_geometry(problem), columns, out)
+    return out
+
+
+def _sums(problem: Problem, geometry: Geometry, columns: Columns, out: NDArray[np.float64]) -> None:
     relative = problem.log and problem.kernel.is_exponential
     n_rungs, n_rows, n_outputs = out.shape
     bytes_per_row = 8 * n_outputs * (n_rungs + 1) + problem.X[:1].nbytes

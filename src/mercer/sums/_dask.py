@@ -27,6 +27,7 @@ from mercer._dask import (
 )
 from mercer._rows import check_rows
 from mercer.kernels import Kernel
+from mercer.sums._box import Box
 from mercer.sums._reductions import law
 
 __all__ = ["block_sums", "dask_kernel_sum"]
@@ -163,6 +164,7 @@ class _Pair:
             if weights is not None:
                 weights = weights.astype(X.dtype)
             with np.errstate(over="ignore", under="ignore"):
+                options["box"] = Box.of(X) if options["self_sum"] else Box.of(X, Y)
                 sums = _all_bandwidths(X, Y, weights, groups, self.kernel, self.bandwidths, options)
             out[:, :, : sums.shape[2]] = sums
         return out
@@ -204,7 +206,7 @@ def _groups(groups: Any, Y: Array) -> tuple[Array, int]:
     from mercer.sums._validation import check_groups
 
     if not is_dask_array(groups):
-        numbers = check_groups(groups, Y.shape[0], None)
+        numbers = check_groups(groups, Y.shape[0], None, np.empty((0, 1)))
         assert numbers is not None  # noqa: S101
         return as_blocks(numbers, Y), int(numbers.max(initial=-1)) + 1
     if groups.shape != Y.shape[:1]:

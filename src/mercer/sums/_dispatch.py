@@ -11,7 +11,12 @@ from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
 # In the order of preference.  Owning needs no import of the array library itself.
-_BACKENDS = ("mercer.sums._torch", "mercer.sums._cpu")
+_BACKENDS = (
+    "mercer.sums._triton",
+    "mercer.sums._torch",
+    "mercer.sums._fast",
+    "mercer.sums._cpu",
+)
 
 
 def compute(problem: Problem) -> Array:
@@ -24,7 +29,7 @@ def compute(problem: Problem) -> Array:
         reason = backend.refuses(problem)
         if reason is None:
             return backend.run(problem)
-        reasons.append(reason)
+        reasons += [reason] if reason else []  # an empty one: it was not asked
     raise ValueError(
         "; ".join(reasons) + "."
         if reasons

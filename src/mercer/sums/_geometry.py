@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from mercer._arrays import Array, detached, itemsize
+from mercer._arrays import Array, itemsize, like
 from mercer._memory import row_slabs, working_memory
+from mercer.sums._box import Box
 from mercer.sums._problem import Problem
 
 DIFFERENCES_UP_TO = 4  # features
@@ -48,40 +49,43 @@ class Geometry:
     bandwidths: tuple[float, ...]
 
 
-def extent(*arrays: Array) -> float:
-    """Return the largest absolute coordinate."""
-    return max(max(float(A.max()), -float(A.min())) for A in map(detached, arrays))
+def choose_geometry(
+    problem: Problem,
+    products_up_to: tuple[float, float, float] | None = None,
+    at_few_features: float = 0.0,
+) -> Geometry:
+    """Choose scale and formula from the data's extent; a pass or two over X and Y.
 
-
-def choose_geometry(problem: Problem) -> Geometry:
-    """Choose scale and formula from the data's extent; a pass or two over X and Y."""
-    xp = array_namespace(problem.X)
+    A backend whose products are better than float32 or float64 arithmetic says up to which exponent
+    at the radius: for sums, logs, at precision="fast", and for at most four features.
+    """
     arrays = [problem.X] if problem.self_sum else [problem.X, problem.Y]
-    low = xp.min(xp.stack([xp.min(A, axis=0) for A in arrays]), axis=0)
-    high = xp.max(xp.stack([xp.max(A, axis=0) for A in arrays]), axis=0)
-    farthest = extent(low, high)
-    scale = _scale(problem, farthest)
+    box = problem.box or Box.of(*arrays)
+    scale = _scale(problem, box.extent)
     bandwidths = tuple(b * scale for b in problem.bandwidths)
     # Powers of what is beyond these limits would leave the range of float64.
     in_range = bandwidths[-1] > 1e-150
     if problem.log and not problem.kernel.is_exponential:
-        in_range = in_range and farthest * scale < 1e150 * bandwidths[-1]
+        in_range = in_range and box.extent * scale < 1e150 * bandwidths[-1]
     if not in_range:
         raise ValueError(
             f"bandwidth={problem.bandwidths[-1]:g} is too small for coordinates as large as "
-            f"{farthest:g}: the square of their ratio is beyond the range of floating point."
+            f"{box.extent:g}: the square of their ratio is beyond the range of floating point."
         )
-    centre = scale * low / 2 + scale * high / 2
+    low, high = scale * box.low / 2, scale * box.high / 2
 
-    if problem.X.shape[1] <= DIFFERENCES_UP_TO or not problem.kernel.is_smooth:
-        return Geometry(scale, None, bandwidths)
-    limits = _PRODUCTS_UP_TO[itemsize(problem.X)]
+    limits = products_up_to or _PRODUCTS_UP_TO[itemsize(problem.X)]
     limit = limits[problem.log] if problem.precision == "high" else limits[2]
-    largest = limit / problem.kernel.coefficient(bandwidths[-1])
-    box = float(xp.sum((scale * high / 2 - scale * low / 2) ** 2))
-    if box > largest and max(_radius(A, scale, centre) for A in arrays) > largest:
+    if problem.X.shape[1] <= DIFFERENCES_UP_TO:
+        limit = min(limit, at_few_features)
+    if limit == 0 or not problem.kernel.is_smooth:
         return Geometry(scale, None, bandwidths)
-    return Geometry(scale, centre, bandwidths)
+    largest = limit / problem.kernel.coefficient(bandwidths[-1])
+    centre = like(low + high, problem.X)
+    is_near = float(((high - low) ** 2).sum()) <= largest
+    if is_near or max(_radius(A, scale, centre) for A in arrays) <= largest:
+        return Geometry(scale, centre, bandwidths)
+    return Geometry(scale, None, bandwidths)
 
 
 def _scale(problem: Problem, extent: float) -> float:

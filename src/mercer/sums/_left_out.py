@@ -15,13 +15,15 @@ from functools import partial
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
+from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize
+from mercer._arrays import Array, is_on_gpu, itemsize
 from mercer._memory import working_memory
 from mercer.kernels import KERNELS
 from mercer.sums._api import exceeds_single
 from mercer.sums._arrange import arrange
-from mercer.sums._geometry import choose_geometry, extent
+from mercer.sums._box import Box
+from mercer.sums._geometry import choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
@@ -58,7 +60,7 @@ def left_out_log_sums(
     bandwidths: tuple[float, ...],
     weights: Array,
     removal: Removal | None = None,
-    rows: slice | None = None,
+    rows: slice | NDArray[np.int64] | None = None,
     Y: Array | None = None,
 ) -> tuple[Array, Array | None]:
     """Return the logarithms and the drifts, (b, rows, groups) each, in float64.
@@ -73,7 +75,7 @@ def left_out_log_sums(
         Not negative, within some 100 orders of magnitude of each other.
     removal : Removal or None
         None leaves the densities as they are: ρ = 1, and there is no drift.
-    rows : slice or None
+    rows : slice, NumPy array of int or None
         Rows of X for which the sums are wanted; all when None.
     Y : array of shape (m, d) or None
         Rows that are summed over, none of which is in X, with their groups, weights and
@@ -81,21 +83,32 @@ def left_out_log_sums(
     """
     xp = array_namespace(X)
     is_self, Y = Y is None, X if Y is None else Y
-    if itemsize(X) == 4 and exceeds_single(extent(X, Y), bandwidths):
+    box = Box.of(X) if is_self else Box.of(X, Y)
+    if itemsize(X) == 4 and exceeds_single(box.extent, bandwidths):
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
-    start, stop, _ = (rows or slice(None)).indices(X.shape[0])
+    rows = slice(None) if rows is None else rows
     arrangement = arrange(Y.shape[0], None, groups, log=True)
     problem = Problem(
         X, Y, arrangement.order, None, arrangement.bounds, KERNELS["gaussian"], bandwidths,
         log=True, self_sum=is_self, exclude_self=is_self, method="direct", tol=None,
-        precision="high",
+        precision="high", box=box,
     )  # fmt: skip
     run = _run_torch if is_torch_array(X) else _run_compiled
-    return run(problem, weights, removal, start, stop)
+    if is_on_gpu(X):
+        from mercer.sums._triton import refuses
+        from mercer.sums._triton_left_out import fused_left_out_sums
+
+        n_rows = len(range(X.shape[0])[rows]) if isinstance(rows, slice) else len(rows)
+        run = fused_left_out_sums if refuses(problem, n_rows) is None else _run_torch
+    if not is_torch_array(X):
+        return run(problem, weights, removal, rows)
+    from mercer.sums._torch import with_room
+
+    return with_room(problem, lambda: run(problem, weights, removal, rows))
 
 
 def _run_compiled(
-    problem: Problem, weights: Array, removal: Removal | None, start: int, stop: int
+    problem: Problem, weights: Array, removal: Removal | None, rows: slice | NDArray[np.int64]
 ) -> tuple[Array, Array | None]:
     from mercer.sums._columns import Slab, arrange_columns, pack_slabs
     from mercer.sums._cpu import Recipe, log_totals, plain, row_tasks
@@ -105,10 +118,10 @@ def _run_compiled(
     geometry = choose_geometry(problem)
     columns = arrange_columns(problem)
     recipe = Recipe.of(problem, geometry).arguments()
-    X = plain(problem.X[start:stop])
+    X = plain(problem.X[rows])
     dtype = X.dtype
     n_rungs, n_segments = len(problem.bandwidths), len(problem.bounds) - 1
-    shape = (stop - start, n_segments, n_rungs)
+    shape = (X.shape[0], n_segments, n_rungs)
     nearest = np.full(shape[:2], np.inf)
     totals = np.zeros(shape)
     drifts = np.zeros(shape if removal else (0,))
@@ -129,9 +142,9 @@ def _run_compiled(
             highest = (1 / removal.densities).max(axis=1)
             least = by_column(removal.least / removal.densities, slab, fill=1.0)
             q = by_column(removal.drift_weights, slab)
-            removed = np.asarray(removal.amount, dtype=float)[start:stop]
+            removed = np.asarray(removal.amount, dtype=float)[rows]
             squared = removal.squared
-        own = columns.own[start:stop] - slab.start
+        own = columns.own[rows] - slab.start
 
         def absorb(
             slab: Slab, own: Array, first: int, last: int, *, data: tuple[Array, ...]
@@ -142,7 +155,7 @@ def _run_compiled(
             )  # fmt: skip
 
         data = (W, removed, squared, inverse, highest, least, q)
-        run_all(partial(absorb, slab, own, data=data), row_tasks(stop - start, slab.n_columns))
+        run_all(partial(absorb, slab, own, data=data), row_tasks(X.shape[0], slab.n_columns))
 
     log_totals(problem, geometry, nearest, totals)
     out = np.ascontiguousarray(np.moveaxis(totals, 2, 0))
@@ -150,7 +163,7 @@ def _run_compiled(
 
 
 def _run_torch(
-    problem: Problem, weights: Array, removal: Removal | None, start: int, stop: int
+    problem: Problem, weights: Array, removal: Removal | None, rows: slice | NDArray[np.int64]
 ) -> tuple[Array, Array | None]:
     import torch
 
@@ -158,26 +171,30 @@ def _run_torch(
 
     tiling = Tiling.of(problem, choose_geometry(problem))
     merge = law(log=True).merge
-    shape = (len(problem.bandwidths), stop - start, len(problem.bounds) - 1)
+    # Which rows they are, in any order: a row's own column is left out by its number.
+    numbers = torch.arange(problem.X.shape[0], device=problem.X.device)
+    numbers = numbers[rows if isinstance(rows, slice) else torch.as_tensor(rows).to(numbers)]
+    X = problem.X[numbers]
+    shape = (len(problem.bandwidths), X.shape[0], len(problem.bounds) - 1)
     like_out = {"dtype": torch.float64, "device": problem.X.device}
     out = torch.full(shape, -np.inf, **like_out)
     drifts = torch.zeros(shape, **like_out) if removal else None
-    for tile in tiling.tiles(start, stop):
-        rows = slice(tile.rows.start - start, tile.rows.stop - start)
-        s = tile.outputs.start
-        d2 = tiling.distances(problem.X[tile.rows], tiling.columns_of(problem.Y, tile), tile)
+    for tile in tiling.tiles(X.shape[0]):
+        at, s = tile.rows, tile.outputs.start
+        y = tiling.columns_of(problem.Y, tile)
+        d2 = tiling.distances(X[at], y, tile, numbers[at])
         for b, bandwidth in enumerate(tiling.geometry.bandwidths):
             log_k = problem.kernel.log_profile(d2, bandwidth).to(torch.float64)
             terms = log_k + torch.log(tiling.columns_of(weights[b], tile))
             if removal is not None and drifts is not None:
                 F = tiling.columns_of(removal.densities[b], tile)
-                gone = removal.amount[tile.rows][:, None]
+                gone = removal.amount[numbers[at]][:, None]
                 rest = 1 - gone * torch.exp(log_k * (2 if removal.squared else 1)) / F
                 rest = torch.maximum(rest, tiling.columns_of(removal.least, tile) / F)
                 rho = rest**-0.5
                 terms = terms + torch.log(rho)
                 q = tiling.columns_of(removal.drift_weights[b], tile)
-                drifts[b, rows, s] += (rho - 1) @ q
+                drifts[b, at, s] += (rho - 1) @ q
             partial_sum = torch.logsumexp(terms, dim=1)
-            out[b, rows, s] = merge(out[b, rows, s], partial_sum)
+            out[b, at, s] = merge(out[b, at, s], partial_sum)
     return out, drifts

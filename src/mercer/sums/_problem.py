@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mercer._arrays import Array
 from mercer.kernels import Kernel
+from mercer.sums._box import Box
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Problem:
     tol : float or None
         Relative error that an approximation may make.
     precision : {"high", "fast"}
+    box : Box or None
+        What holds all rows of X and Y, where it is known.
     """
 
     X: Array
@@ -58,6 +61,7 @@ class Problem:
     method: str
     tol: float | None
     precision: str
+    box: Box | None = None
 
     @property
     def n_columns(self) -> int:

@@ -4,22 +4,24 @@ Differentiable with respect to X, Y and weights, once: the backward pass compute
 anew, so that neither pass keeps anything of size n × m.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_torch_array
+from sklearn import config_context
 
 from mercer._arrays import Array, itemsize
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import is_out_of_memory, room_on_device, row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 
+_Result = TypeVar("_Result")
 _TILE = {"cpu": 2**18, "cuda": 2**26}  # numbers in a tile that keep such a device busy
 _TEMPORARIES = 12  # arrays of the size of a tile that the backward pass holds at once
 _COLUMNS = 2**13  # a float32 sum over more would lose digits
@@ -39,14 +41,36 @@ def refuses(problem: Problem) -> str | None:
 
 def run(problem: Problem) -> Array:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
+    return differentiable(problem, tiled_sums)
+
+
+def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
+    """Return the sums with a history, if one is wanted: tiles give the gradients."""
     import torch
 
-    with torch.no_grad():
-        tiling = Tiling.of(problem, choose_geometry(problem))
     weights = problem.weights
+    tracked = any(A is not None and A.requires_grad for A in (problem.X, problem.Y, weights))
+    if not (tracked and torch.is_grad_enabled()):
+        with torch.no_grad():
+            return with_room(problem, lambda: sums(problem))
     if weights is None:
         weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
-    return _differentiable_sum().apply(problem.X, problem.Y, weights, tiling)
+    return _differentiable_sum().apply(problem.X, problem.Y, weights, problem, sums)
+
+
+def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
+    """Return what the work gives; where the device is full, that of work in smaller parts."""
+    import torch
+
+    try:
+        return work()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+    torch.cuda.empty_cache()
+    what = f"a kernel sum of {problem.X.shape[0]} rows over {problem.n_columns}"
+    with config_context(working_memory=working_memory() / 2**24), room_on_device(what):
+        return work()
 
 
 @dataclass(frozen=True)
@@ -76,22 +100,25 @@ class Tiling:
             order = torch.as_tensor(order, device=problem.X.device)
         return cls(problem, geometry, order)
 
-    def tiles(self, start: int = 0, stop: int | None = None) -> Iterator[_Tile]:
-        """All pairs of rows start…stop, in tiles that lie in one segment each."""
+    def tiles(self, n_rows: int | None = None) -> Iterator[_Tile]:
+        """All pairs of rows, of X or of so many, in tiles that lie in one segment each."""
         X, bounds = self.problem.X, self.problem.bounds
-        n_rows = (X.shape[0] if stop is None else stop) - start
+        n_rows = X.shape[0] if n_rows is None else n_rows
         budget = working_memory() // (_TEMPORARIES * itemsize(X))
         area = max(1, min(budget, _TILE.get(X.device.type, _TILE["cuda"])))
         width = min(_COLUMNS, max(1, int(area**0.5) * 2), max(1, self.problem.n_columns))
         for top, bottom in row_slabs(n_rows, width, area):
-            rows = slice(start + top, start + bottom)
+            rows = slice(top, bottom)
             for s, (low, high) in enumerate(pairwise(bounds)):
                 outputs = slice(None) if self.problem.weights_are_columns else slice(s, s + 1)
                 for first, last in row_slabs(high - low, 1, width):
                     yield _Tile(rows, slice(low + first, low + last), outputs)
 
-    def distances(self, x: Array, y: Array, tile: _Tile) -> Array:
-        """Squared distances of rows to columns, in the geometry's scale."""
+    def distances(self, x: Array, y: Array, tile: _Tile, own: Array | None = None) -> Array:
+        """Squared distances of rows to columns, in the geometry's scale.
+
+        `own` says which rows of X these are, where they are not the tile's.
+        """
         import torch
 
         scale, centre = self.geometry.scale, self.geometry.centre
@@ -109,7 +136,8 @@ class Tiling:
             for f in range(1, x.shape[1]):
                 d2 = d2 + (x[:, f, None] - y[None, :, f]) ** 2
         if self.problem.self_sum:
-            own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
+            if own is None:
+                own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
             is_own = own[:, None] == self._column_rows(tile)[None, :]
             d2 = torch.where(is_own, np.inf if self.problem.exclude_self else 0.0, d2)
         return d2
@@ -127,10 +155,14 @@ class Tiling:
         return torch.arange(tile.columns.start, tile.columns.stop, device=device)
 
 
-def _forward(X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
+def tiled_sums(problem: Problem) -> Array:
+    """Return the sums, tile by tile, without their history."""
     import torch
 
-    problem, reduction = tiling.problem, law(tiling.problem.log)
+    tiling, reduction = Tiling.of(problem, choose_geometry(problem)), law(problem.log)
+    X, Y, weights = problem.X, problem.Y, problem.weights
+    if weights is None:
+        weights = torch.ones(problem.n_columns, dtype=X.dtype, device=X.device)
     shape = (len(problem.bandwidths), X.shape[0], problem.n_outputs)
     out = torch.full(shape, reduction.identity, dtype=torch.float64, device=X.device)
     for tile in tiling.tiles():
@@ -144,7 +176,7 @@ def _forward(X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
 
 
 def _backward(
-    X: Array, Y: Array, weights: Array, out: Array, grad: Array, tiling: Tiling
+    X: Array, Y: Array, weights: Array, out: Array, grad: Array, problem: Problem
 ) -> tuple[Array, Array, Array]:
     """Return gradients by automatic differentiation of one tile at a time.
 
@@ -152,7 +184,7 @@ def _backward(
     """
     import torch
 
-    problem = tiling.problem
+    tiling = Tiling.of(problem, choose_geometry(problem))
     gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
     empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
     for tile in tiling.tiles():
@@ -191,10 +223,12 @@ def _differentiable_sum() -> Any:
 
     class KernelSum(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, X: Array, Y: Array, weights: Array, tiling: Tiling) -> Array:
-            out = _forward(X, Y, weights, tiling)
+        def forward(
+            ctx: Any, X: Array, Y: Array, weights: Array, problem: Problem, sums: Any
+        ) -> Array:
+            out = with_room(problem, lambda: sums(problem))
             ctx.save_for_backward(X, Y, weights, out)
-            ctx.tiling = tiling
+            ctx.problem = problem
             return out
 
         @staticmethod
@@ -205,7 +239,7 @@ def _differentiable_sum() -> Any:
                     "the sum in torch for second derivatives."
                 )
             X, Y, weights, out = ctx.saved_tensors
-            return (*_backward(X, Y, weights, out, grad, ctx.tiling), None)
+            return (*_backward(X, Y, weights, out, grad, ctx.problem), None, None)
 
     return KernelSum
 

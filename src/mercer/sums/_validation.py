@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, to_numpy
+from mercer._arrays import Array, detached, is_on_gpu, like, to_numpy
 from mercer._rows import as_array, as_float, check_finite, first, place
 
 
@@ -25,9 +24,13 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     if weights.ndim == 2 and weights.shape[1] == 0:
         raise ValueError("weights has no columns.")
     weights = as_float(weights, "weights")
-    check_finite(weights, "weights")
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
+    if is_on_gpu(X) and n_rows and weights.dtype == X.dtype:
+        low, high = xp.stack(detached(weights).aminmax()).tolist()  # one word with the device
+        if 0 < low <= high < inf:
+            return narrow
+    check_finite(weights, "weights")
     if weights.dtype != X.dtype:
         changed = ~xp.isfinite(narrow) | ((narrow == 0) != (weights == 0))
         if bool(xp.any(changed)):
@@ -49,29 +52,35 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     return narrow
 
 
-def check_groups(groups: Any, n_rows: int, weights: Array | None) -> NDArray[np.int64] | None:
-    """Return group numbers 0…G−1 as NumPy integers."""
+def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> Array | None:
+    """Return group numbers 0…G−1 as integers, NumPy's or, for rows on a GPU, there."""
     if groups is None:
         return None
     if weights is not None and weights.ndim == 2:
         raise ValueError(
             "groups go with weights of one entry for each row, not with columns of weights."
         )
-    numbers = to_numpy(as_array(groups, "groups"))
-    if numbers.shape != (n_rows,):
+    numbers = as_array(groups, "groups")
+    if tuple(numbers.shape) != (n_rows,):
         raise ValueError(
             f"groups must have one entry for each of the {n_rows} rows that are summed over, "
-            f"got shape {numbers.shape}."
+            f"got shape {tuple(numbers.shape)}."
         )
-    if numbers.dtype.kind not in "iu":
+    kind = str(numbers.dtype).split(".")[-1]  # torch has names only
+    if getattr(numbers.dtype, "kind", kind[0]) not in "iu":
         raise ValueError(
-            f"groups must be integers 0, 1, …, got {numbers.dtype}; "
+            f"groups must be integers 0, 1, …, got {kind}; "
             "sklearn.preprocessing.LabelEncoder makes such numbers of labels."
         )
-    if n_rows and not 0 <= numbers.min() <= numbers.max() < 2**31:
-        worst = numbers.min() if numbers.min() < 0 else numbers.max()
-        raise ValueError(f"groups must be integers 0, 1, …, got {worst}.")
-    return numbers.astype(np.int64)
+    if is_on_gpu(X):
+        numbers = like(numbers, X, dtype=array_namespace(X).int64)
+    else:
+        numbers = to_numpy(numbers)
+    if n_rows:
+        low, high = (int(end) for end in (numbers.min(), numbers.max()))
+        if not 0 <= low <= high < 2**31:
+            raise ValueError(f"groups must be integers 0, 1, …, got {low if low < 0 else high}.")
+    return numbers if is_on_gpu(X) else numbers.astype(np.int64)
 
 
 def check_bandwidth(bandwidth: Any) -> tuple[tuple[float, ...], bool]:

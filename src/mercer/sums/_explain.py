@@ -1,0 +1,76 @@
+"""What a kernel sum would do, without doing it."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer._dask import refuse_dask
+from mercer.kernels import Kernel
+from mercer.sums._api import check, passes
+from mercer.sums._plan import SumPlan
+
+
+def explain_kernel_sum(
+    X: Any,
+    Y: Any = None,
+    *,
+    weights: Any = None,
+    groups: Any = None,
+    kernel: str | Kernel = "gaussian",
+    bandwidth: Any,
+    exclude_self: bool = False,
+    method: str = "auto",
+    tol: float | None = None,
+    precision: str = "high",
+) -> SumPlan:
+    """Tell how `kernel_sum` would compute these sums, in about what time, and why.
+
+    Parameters are those of `kernel_sum`; the answer holds for `log_kernel_sum` too.  It looks
+    at the data's range and, where `tol` is given, adds up the sums of 256 rows.
+
+    Returns
+    -------
+    SumPlan
+        With `method`, `seconds`, `direct_seconds`, `n_modes`, `redone` and `reason`; its ``str`` is
+        one sentence.
+
+    Raises
+    ------
+    ValueError
+        For what `kernel_sum` would refuse as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.sums import explain_kernel_sum
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5))
+    >>> explain_kernel_sum(X, bandwidth=1.0, tol=1e-6).method
+    'direct'
+    """
+    options: dict[str, Any] = {
+        "exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision,
+        "log": False,
+    }  # fmt: skip
+    for A in (X, Y):
+        refuse_dask(
+            A, "explain_kernel_sum", "every pair of blocks goes its own way",
+            "pass one block of either, X.blocks[0].compute()",
+        )  # fmt: skip
+    checked, _ = check(X, Y, weights, groups, kernel, bandwidth, options)
+    if checked[0].shape[0] == 0 or checked[1].shape[0] == 0:
+        return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")
+    from mercer.sums._fast import explain
+
+    with np.errstate(over="ignore", under="ignore"):  # as in kernel_sum
+        plans = [
+            explain(problem) for _, stated in passes(*checked, options) for _, problem in stated
+        ]
+    first = next((plan for plan in plans if plan.method == "fast"), plans[0])
+    return SumPlan(
+        first.method,
+        sum(plan.seconds for plan in plans),
+        sum(plan.direct_seconds for plan in plans),
+        max(plan.n_modes for plan in plans),
+        sum(plan.redone for plan in plans) / len(plans),
+        first.reason,
+    )

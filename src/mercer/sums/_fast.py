@@ -1,0 +1,196 @@
+"""The backend of Gaussian sums within a tolerance: transforms, and direct sums where they fail.
+
+The error of a transform is absolute, some eps of the largest sums.  It is measured at a sample of
+rows, and all sums that are not 1/tol times as large are added up directly, over the columns that
+count there (`_near`).  So every sum is within its relative tolerance, however small it is.
+
+Time grows with n + m and the number of frequencies, (extent/bandwidth)^d.
+"""
+
+import logging
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+from array_api_compat import is_numpy_array
+from numpy.typing import NDArray
+
+from mercer._arrays import Array
+from mercer.kernels import KERNELS
+from mercer.sums import _cpu
+from mercer.sums._fast_grid import Box, Grid
+from mercer.sums._fast_plan import (
+    ROUNDING,
+    SAFETY,
+    Route,
+    Sample,
+    bundles,
+    direct_seconds,
+    outputs_of,
+    plan_route,
+)
+from mercer.sums._fast_transform import Pair, backward, forward, pair_up
+from mercer.sums._near import Output
+from mercer.sums._plan import SumPlan
+from mercer.sums._problem import Problem
+
+_LOG = logging.getLogger("mercer.sums")
+_MOST_FEATURES = 3
+_LEAST_TOL = 1e-13
+_SMALLEST = 64  # sums that are always added up directly
+
+
+def owns(X: Array) -> bool:
+    """Whether this backend computes sums over such arrays."""
+    return bool(is_numpy_array(X))
+
+
+def refuses(problem: Problem) -> str | None:
+    """Return why this backend can not compute the problem, or None if it can."""
+    if problem.method == "direct" or (problem.method == "auto" and problem.tol is None):
+        return ""  # every term is asked for
+    if problem.tol is None:
+        return "method='fast' needs tol, the relative error that is allowed"
+    if problem.kernel != KERNELS["gaussian"]:
+        return f"method='fast' is for the Gaussian kernel, not for {problem.kernel.name!r}"
+    if problem.X.shape[1] > _MOST_FEATURES:
+        return (
+            f"method='fast' is for at most {_MOST_FEATURES} features, got {problem.X.shape[1]}; "
+            "landmark_kernel_sum takes any number"
+        )
+    if problem.tol < _LEAST_TOL:
+        return f"method='fast' is for tol of {_LEAST_TOL:g} and more, got {problem.tol:g}"
+    if find_spec("finufft") is None:
+        return "method='fast' needs finufft: pip install 'mercer[fast]'"
+    return None
+
+
+def explain(problem: Problem) -> SumPlan:
+    """Return what would be done with a problem."""
+    reason = refuses(problem) if owns(problem.X) else "there are no transforms of such arrays"
+    if reason is None:
+        plan = plan_route(problem, outputs_of(problem)).plan
+        if not (problem.method == "fast" and plan.method == "direct"):
+            return plan
+        reason = plan.reason
+    if problem.method == "fast":
+        raise ValueError(f"{reason}; use method='direct'.")
+    seconds = direct_seconds(problem, len(problem.bandwidths)) if owns(problem.X) else np.nan
+    return SumPlan("direct", seconds, seconds, 0, 0.0, reason or "every term was asked for")
+
+
+def run(problem: Problem) -> NDArray[np.float64]:
+    """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs)."""
+    outputs = outputs_of(problem)
+    route = plan_route(problem, outputs)
+    _LOG.info("%d × %d pairs: %s", problem.X.shape[0], problem.n_columns, route.plan)
+    if route.plan.method == "direct":
+        if problem.method == "fast":
+            raise ValueError(f"method='fast' can not compute this sum: {route.plan.reason}.")
+        return _cpu.run(replace(problem, method="direct"))
+    identity = -np.inf if problem.log else 0.0
+    out = np.full((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs), identity)
+    rungs = {way: [r for r, w in enumerate(route.ways) if w == way] for way in set(route.ways)}
+    if directly := rungs.get("direct"):
+        widths = tuple(problem.bandwidths[r] for r in directly)
+        out[directly] = _cpu.run(replace(problem, bandwidths=widths, method="direct"))
+    everywhere = np.arange(problem.X.shape[0])
+    for rung in rungs.get("near", []):
+        for output in outputs:
+            if output.n_columns:
+                tol = float(problem.tol or 0)
+                out[rung, :, output.output] = output.near_sums(
+                    everywhere, rung, tol, log=problem.log
+                )
+    if transformed := rungs.get("transform"):
+        _Transforms(problem, outputs, route, out).run(transformed)
+    return out
+
+
+class _Transforms:
+    """The transforms of some rungs of a problem, and what mends their results."""
+
+    def __init__(
+        self, problem: Problem, outputs: list[Output], route: Route, out: NDArray[np.float64]
+    ) -> None:
+        assert route.sample is not None  # noqa: S101
+        assert route.box is not None  # noqa: S101
+        self.problem, self.outputs, self.route, self.out = problem, outputs, route, out
+        self.box: Box = route.box
+        self.sample: Sample = route.sample
+
+    def run(self, rungs: list[int]) -> None:
+        """Fill `out` at these rungs."""
+        widths = self.problem.bandwidths
+        for bundle in bundles(rungs, widths, self.box, self.route.reach):
+            grid = Grid.around(self.box, widths[bundle[0]], self.route.reach)
+            peaks = self.sample.peaks[:, bundle[-1]]
+            scales = np.where(peaks > 0, 1 / np.where(peaks > 0, peaks, 1), 1.0)
+            for pair in pair_up(self.problem):
+                ends = widths[bundle[0]], widths[bundle[-1]]
+                frequencies = forward(
+                    self.problem, pair, self.box, grid, ends, scales, self.route.eps
+                )
+                for rung in bundle:
+                    self._fill(pair, rung, grid, frequencies, scales)
+
+    def _fill(
+        self,
+        pair: Pair,
+        rung: int,
+        grid: Grid,
+        frequencies: NDArray[np.complex128],
+        scales: NDArray[np.float64],
+    ) -> None:
+        """Compute a pair of sums at one bandwidth, and mend it."""
+        problem, first, second = self.problem, pair.first, pair.second
+        sizes = np.empty(problem.X.shape[0]) if pair.signed else None
+        width, eps = problem.bandwidths[rung], self.route.eps
+        for rows, values in backward(problem, frequencies, self.box, grid, width, eps):
+            self.out[rung, rows, first] = values.real / scales[first]
+            if second is not None:
+                self.out[rung, rows, second] = values.imag / scales[second]
+            if sizes is not None:
+                sizes[rows] = values.imag / scales[first]
+        for output in (first, second):
+            if output is not None:
+                self._mend(rung, self.outputs[output], sizes)
+
+    def _mend(self, rung: int, output: Output, sizes: NDArray[np.float64] | None) -> None:
+        """Add up directly what the transform could not tell from its own error."""
+        problem, o = self.problem, output.output
+        tol = float(problem.tol or 0)
+        values = self.out[rung, :, o]
+        sizes = values if sizes is None else sizes
+        if problem.exclude_self:
+            own = output.own_weights()
+            values -= own
+            if sizes is not values:
+                sizes -= np.abs(own)
+        truth, rows = self.sample.sums[o, rung], self.sample.rows
+        least = ROUNDING / SAFETY * float(self.sample.peaks[o, rung])
+        error = max(least, _largest(values[rows] - truth))
+        todo = np.flatnonzero(~(sizes >= SAFETY * error / tol))
+        if todo.size < _SMALLEST:  # whatever the floor: they tell if the sample was too kind
+            last = min(_SMALLEST, sizes.size) - 1
+            todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
+        mended, results = [np.empty(0, np.int64)], [np.empty(0)]
+        while todo.size:
+            exact = output.near_sums(todo, rung, tol / 8, log=problem.log)
+            mended.append(todo)
+            results.append(exact)
+            seen = _largest(values[todo] - (np.exp(exact) if problem.log else exact))
+            if seen <= SAFETY / 2 * error:
+                break
+            above = sizes >= SAFETY * error / tol
+            error = seen  # the sample was too kind: look further up
+            todo = np.flatnonzero(above & ~(sizes >= SAFETY * error / tol))
+        if problem.log:
+            with np.errstate(divide="ignore", invalid="ignore"):  # mended below
+                np.log(values, out=values)
+        values[np.concatenate(mended)] = np.concatenate(results)
+
+
+def _largest(errors: NDArray[np.float64]) -> float:
+    """Return the largest error where a transform gave a number."""
+    return float(np.nanmax(np.abs(errors), initial=0.0))

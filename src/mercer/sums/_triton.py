@@ -1,0 +1,185 @@
+"""The backend of float32 tensors on CUDA devices: sums fused into one Triton kernel.
+
+Blocks of rows stay on the chip while tiles of columns stream past; nothing of size n × m is
+stored.  Distances come from three float16 products on the matrix units (see
+`_triton_kernels`), or from differences where these would cost digits.  Cost: n·m exponentials, and
+3·n·m·d float16 multiply-adds.  Memory: rows and columns packed for the matrix units (4 bytes a
+number) and the sums, in slabs within scikit-learn's ``working_memory``.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+from numpy.typing import NDArray
+
+from mercer._arrays import Array, itemsize
+from mercer.kernels import KERNELS
+from mercer.sums._ladder import climb
+from mercer.sums._problem import Problem
+from mercer.sums._reductions import law
+from mercer.sums._torch import differentiable
+from mercer.sums._triton_layout import (
+    DIFFERENCES,
+    NARROW,
+    RESIDENT,
+    STREAMED,
+    Columns,
+    Packed,
+    Packer,
+    Rows,
+    Tile,
+    choose_tensor_geometry,
+    count_pieces,
+    kernels,
+)
+
+TILES = {
+    DIFFERENCES: Tile(64, 64, fold=64, warps=4, stages=3),
+    NARROW: Tile(64, 128, fold=8, warps=4, stages=2),
+    RESIDENT: Tile(128, 64, fold=8, warps=4, stages=2),
+    STREAMED: Tile(128, 128, fold=8, warps=8, stages=3),
+}
+_KINDS = {"gaussian": 0, "laplace": 1, "cauchy": 2, "epanechnikov": 3}  # as in _triton_kernels
+_WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
+_OLDEST = (8, 0)  # compute capability that Triton's matrix products need
+_MOST_FILL = 4  # times as many columns as there are rows of Y
+_LN2 = 0.6931471805599453
+
+
+def owns(X: Array) -> bool:
+    """Whether this backend computes sums over such arrays."""
+    return bool(is_torch_array(X)) and bool(X.is_cuda)
+
+
+def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
+    """Return why this backend can not compute the problem, of so many rows, or None if it can."""
+    if problem.method == "fast":
+        return ""  # torch has the sentence
+    if KERNELS.get(problem.kernel.name) != problem.kernel:
+        return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
+    if problem.weights_are_columns:
+        return "columns of weights are summed by torch"
+    if itemsize(problem.X) == 8:
+        return "float64 is summed by torch"
+    if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
+        return "so few pairs are summed by torch"
+    width = TILES[NARROW].columns
+    filled = (-(-np.diff(problem.bounds) // width) * width).sum()
+    if filled > _MOST_FILL * max(problem.n_columns, width):
+        return "so many small groups are summed by torch"
+    return device_refuses(problem.X.device)
+
+
+def device_refuses(device: Any) -> str | None:
+    """Return why Triton does not run there, or None if it does."""
+    import torch
+
+    if find_spec("triton") is None:
+        return "Triton is not installed"
+    if torch.cuda.get_device_capability(device) < _OLDEST:
+        return "the device has no matrix units that Triton can use"
+    return None
+
+
+def run(problem: Problem) -> Array:
+    """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
+    return differentiable(problem, fused_sums)
+
+
+def fused_sums(problem: Problem) -> Array:
+    """Return the sums, without their history."""
+    import torch
+
+    geometry = choose_tensor_geometry(problem)
+    steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
+    packer = Packer.of(problem, geometry, TILES[STREAMED].step)
+    tile = TILES[packer.form]
+    columns = Columns.of(problem, tile.columns)
+    weights = None if problem.weights is None else columns.spread(problem.weights.detach())
+    rows = Rows.of(problem, columns)
+    reduction = law(problem.log)
+
+    sums = []
+    Y = None
+    bytes_per_row = packer.bytes_per_row + 24 * problem.n_outputs * max(r for _, r in steps)
+    parts = list(columns.slabs(packer.bytes_per_row))
+    for slab in rows.slabs(bytes_per_row, tile.rows):
+        X = packer.pack(problem.X, slab.order, slab.part.start, slab.n_filled, side=1)
+        partial: Array = None
+        for part, tiles in parts:
+            if Y is None or len(parts) > 1:
+                order = None if columns.order is None else columns.order[part]
+                Y = packer.pack(problem.Y, order, part.start, part.stop - part.start, side=2)
+            w = None if weights is None else weights[part]
+            own = None if slab.own is None else slab.own - part.start
+            launches = [
+                _launch(problem, packer, tile, X, Y, w, own, tiles, coefficient, n_rungs)
+                for coefficient, n_rungs in steps
+            ]
+            more = launches[0] if len(launches) == 1 else torch.cat(launches)
+            partial = more if partial is None else reduction.merge(partial, more)
+        sums.append(partial[:, :, : slab.part.stop - slab.part.start])
+    return rows.restore(sums[0] if len(sums) == 1 else torch.cat(sums, dim=2))
+
+
+def _launch(
+    problem: Problem,
+    packer: Packer,
+    tile: Tile,
+    X: Packed,
+    Y: Packed,
+    weights: Array | None,
+    own: Array | None,
+    tiles: NDArray[np.int64],
+    coefficient: float,
+    n_rungs: int,
+) -> Array:
+    """Return (rungs, segments, rows) sums, or their logarithms, over packed rows and columns."""
+    import torch
+
+    n_blocks, n_segments = X.n_rows // tile.rows, len(tiles) - 1
+    n_pieces = count_pieces(tiles, n_blocks)
+    relative = problem.log and problem.kernel.is_exponential
+    device = X.high.device
+    totals = torch.empty(
+        (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
+    )
+    tops = packer.radius.new_empty((n_segments, n_pieces, X.n_rows) if relative else (1,))
+    is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
+    kernels().sums[(n_blocks * n_segments * n_pieces,)](
+        X.high, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
+        packer.radius if weights is None else weights, packer.radius if own is None else own,
+        packer.radius, torch.as_tensor(tiles.astype(np.int32), device=device), totals, tops,
+        X.n_rows, Y.n_rows, packer.width, n_pieces,
+        coefficient ** (2 // problem.kernel.bandwidth_power), packer.units,
+        -np.inf if problem.exclude_self else 0.0,
+        WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form,
+        KIND=_KINDS[problem.kernel.name], FAST=packer.fast, WEIGHTED=weights is not None,
+        LOG=relative, RUNGS=n_rungs, OWN=is_own, ROWS=tile.rows, COLUMNS=tile.columns,
+        FOLD=tile.fold, CHUNK=tile.chunk, STAGES=tile.stages, num_warps=tile.warps,
+        maxnreg=tile.registers,
+    )  # fmt: skip
+    if not relative:
+        sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
+        return sums.log() if problem.log else sums
+    return log_of_pieces(totals, tops)
+
+
+def log_of_pieces(totals: Array, tops: Array) -> Array:
+    """Return logarithms (rungs, segments, rows) of sums relative to powers of 2**tops.
+
+    Parameters
+    ----------
+    totals : float64 tensor of shape (segments, pieces, rungs, rows)
+    tops : tensor of shape (segments, pieces, rows)
+    """
+    import torch
+
+    tops = tops.to(torch.float64)
+    top = tops.amax(1, keepdim=True)
+    powers = 2.0 ** torch.arange(totals.shape[2], dtype=torch.float64, device=tops.device)[:, None]
+    shares = torch.exp2((tops - top)[:, :, None, :] * powers)
+    logs = (totals * shares).sum(1).log_() + (_LN2 * top) * powers
+    return logs.permute(1, 0, 2)

@@ -1,0 +1,325 @@
+"""How a sum is laid out for the Triton kernels: order, packing, tiles and pieces.
+
+Rows of Y are put in the order of summation, every segment filled up to whole tiles; rows of X,
+where they meet themselves, in the same order, so that each block does so in a few tiles only.
+Both are packed as the kernels take them, in slabs that fit the memory budget.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer._arrays import Array
+from mercer._memory import row_slabs, working_memory
+from mercer.sums._geometry import Geometry, choose_geometry
+from mercer.sums._problem import Problem
+
+DIFFERENCES, NARROW, RESIDENT, STREAMED = range(4)  # as in _triton_kernels
+_RESIDENT_UP_TO = 64  # features
+_UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
+_FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
+_FEWEST_TILES = 16  # that make a program worth starting
+# Largest exponent at the radius, r²/2b², at which products are accurate enough: for sums, logs and
+# at precision="fast"; and for at most four features, where differences cost little.
+_PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
+_PRODUCTS_AT_FEW_FEATURES = 2.0**6
+
+
+@cache
+def kernels() -> Any:
+    """Return the compiled code, imported when the first tensor comes."""
+    from mercer.sums import _triton_kernels
+
+    return _triton_kernels
+
+
+@cache
+def left_out_kernels() -> Any:
+    """Return the compiled code of sums with the row at hand left out."""
+    from mercer.sums import _triton_left_out_kernels
+
+    return _triton_left_out_kernels
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How much of a sum a program holds at a time; found by trying."""
+
+    rows: int
+    columns: int
+    fold: int  # columns that partial sums keep apart: those of one thread
+    warps: int
+    stages: int
+    chunk: int = 32  # tiles that are added up in float32
+    step: int = 64  # features at a time, where rows are streamed
+    registers: int | None = None  # of a thread, at most
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where each row of Y stands in the sum, filled up to whole tiles.
+
+    Parameters
+    ----------
+    order : int64 tensor of shape (columns,) or None
+        Rows of Y; −1 where a column only fills up; None for all rows as they stand.
+    place : int64 tensor of shape (m',) or None
+        The column of each entry of the problem's order.
+    n_columns : int
+    tiles : array of shape (segments + 1,)
+        Segment s is tiles[s] … tiles[s + 1].
+    width : int
+        Columns in a tile.
+    """
+
+    order: Array | None
+    place: Array | None
+    n_columns: int
+    tiles: NDArray[np.int64]
+    width: int
+
+    @classmethod
+    def of(cls, problem: Problem, width: int) -> "Columns":
+        """Lay out the columns."""
+        import torch
+
+        where: dict[str, Any] = {"dtype": torch.int64, "device": problem.X.device}
+        bounds = np.array(problem.bounds)
+        lengths = np.diff(bounds)
+        starts = np.concatenate([[0], np.cumsum(-(-lengths // width) * width)])
+        n_columns = int(starts[-1])
+        if problem.order is None and len(lengths) == 1:
+            return cls(None, None, n_columns, starts // width, width)
+        place = torch.arange(problem.n_columns, **where)
+        order = place if problem.order is None else torch.as_tensor(problem.order, **where)
+        if len(lengths) > 1:
+            shift, repeats = (
+                torch.as_tensor(v, **where) for v in (starts[:-1] - bounds[:-1], lengths)
+            )
+            place = place + torch.repeat_interleave(shift, repeats, output_size=problem.n_columns)
+        columns = torch.full((n_columns,), -1, **where)
+        columns[place] = order
+        return cls(columns, place, n_columns, starts // width, width)
+
+    def spread(self, values: Array, fill: float = 0.0) -> Array:
+        """Return values (…, m') in the order of summation as (…, columns)."""
+        out = values.new_full((*values.shape[:-1], self.n_columns), fill)
+        out[..., slice(values.shape[-1]) if self.place is None else self.place] = values
+        return out
+
+    def slabs(self, bytes_per_column: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """Cut the columns into slabs within the budget; with each, the segments' tiles in it."""
+        bytes_per_tile = self.width * bytes_per_column
+        budget = max(working_memory() // 4, bytes_per_tile)
+        for first, last in row_slabs(int(self.tiles[-1]), bytes_per_tile, budget):
+            part = slice(first * self.width, last * self.width)
+            yield part, np.clip(self.tiles, first, last) - first
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The order in which rows of X are taken, and the column at which each meets itself.
+
+    Parameters
+    ----------
+    order : int64 tensor of shape (n',) or None
+        None for all rows as they stand.
+    own : int32 tensor of shape (n',) or None
+        −1 where a row has no column; None where X is not Y.
+    n_rows : int
+    place : int64 tensor of shape (n',) or None
+        Where the result of each row belongs, if they are not in order.
+    """
+
+    order: Array | None
+    own: Array | None
+    n_rows: int
+    place: Array | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, columns: Columns, rows: Array | None = None) -> "Rows":
+        """Put the rows in the order of the columns where they meet themselves."""
+        import torch
+
+        X = problem.X
+        n = X.shape[0] if rows is None else rows.shape[0]
+        if not problem.self_sum:
+            return cls(rows, None, n)
+        if columns.order is None:
+            own = torch.arange(n, device=X.device) if rows is None else rows
+            return cls(rows, own.to(torch.int32), n)
+        if rows is None:
+            rows = torch.arange(n, device=X.device)
+        own = torch.full((X.shape[0],), -1, dtype=torch.int64, device=X.device)
+        own[columns.order[columns.place]] = columns.place
+        own = own[rows]
+        own, by_column = torch.sort(own)
+        return cls(rows[by_column], own.to(torch.int32), n, by_column)
+
+    def restore(self, sums: Array) -> Array:
+        """Return sums (b, segments, n') of the rows taken as (b, rows asked for, segments)."""
+        if self.place is None:
+            return sums.permute(0, 2, 1)
+        out = sums.new_empty((sums.shape[0], sums.shape[2], sums.shape[1]))
+        out[:, self.place] = sums.permute(0, 2, 1)
+        return out
+
+    def slabs(self, bytes_per_row: int, multiple: int) -> Iterator["RowSlab"]:
+        """Cut the rows into slabs within the budget, filled up to whole blocks."""
+        from torch.nn.functional import pad
+
+        budget = max(working_memory() // 4, multiple * bytes_per_row)
+        most = budget // bytes_per_row // multiple * multiple
+        for start, stop in row_slabs(self.n_rows, 1, most):
+            part, fill = slice(start, stop), (0, (start - stop) % multiple)
+            order, own = (
+                None if A is None else pad(A[part], fill, value=-1) for A in (self.order, self.own)
+            )
+            yield RowSlab(part, stop - start + fill[1], order, own)
+
+
+@dataclass(frozen=True)
+class RowSlab:
+    """A part of the rows; `order` and `own` are filled up to `n_filled`."""
+
+    part: slice
+    n_filled: int
+    order: Array | None
+    own: Array | None
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Rows as the kernels take them.
+
+    H and L, and the columns or numbers that norms come from; for differences, all rows' first
+    feature, then their second, and so on.
+    """
+
+    high: Array
+    low: Array
+    first: Array
+    second: Array
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Packer:
+    """Packs rows of X and Y about one centre, in one unit.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    form : {DIFFERENCES, NARROW, RESIDENT, STREAMED}
+    fast : bool
+        Whether one product is enough.
+    radius : tensor of shape (1,)
+        Largest squared norm; it stays on the device.
+    units : float
+        How many units the radius is.
+    width : int
+        Features of a packed row.
+    """
+
+    geometry: Geometry
+    form: int
+    fast: bool
+    radius: Array
+    units: float
+    width: int
+
+    @classmethod
+    def of(cls, problem: Problem, geometry: Geometry, step: int) -> "Packer":
+        """Choose form and unit."""
+        d, fast = problem.X.shape[1], problem.precision == "fast"
+        radius = problem.X.new_zeros(1)
+        if geometry.centre is None:
+            return cls(geometry, DIFFERENCES, fast, radius, 1.0, d)
+        _raise_to_largest_norm(radius, problem, geometry)
+        units = _UNITS - (isqrt(d) + 1) / 2  # rounding lengthens a row by at most √d/2
+        if d <= 16:
+            return cls(geometry, NARROW, fast, radius, units, 16)
+        if d <= _RESIDENT_UP_TO:
+            return cls(geometry, RESIDENT, fast, radius, units, 1 << (d - 1).bit_length())
+        return cls(geometry, STREAMED, fast, radius, units, -(-d // step) * step)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Memory that a packed row takes, with what packing needs beside it."""
+        return 4 * self.width * (3 if self.form == DIFFERENCES else 1) + 80
+
+    def pack(self, A: Array, order: Array | None, start: int, n: int, side: int) -> Packed:
+        """Pack n rows of A, in an order or from `start`; −1 is a row infinitely far away.
+
+        Side 1 are the rows of a sum, which are packed twice as large, side 2 its columns.
+        """
+        import torch
+
+        A = A.detach()
+        if self.form == DIFFERENCES:
+            rows = _in_order(A, order, start, n, 0.0 if side == 1 else np.inf)
+            rows = rows * self.geometry.scale
+            rows = rows.T.contiguous()
+            return Packed(rows, rows, rows, rows, n)
+        half = {"dtype": torch.float16, "device": A.device}
+        high = torch.empty((n, self.width), **half)
+        low = high if self.fast else torch.empty_like(high)
+        narrow = self.form == NARROW
+        first, second = high.new_empty((2, n, 16)) if narrow else A.new_empty((2, n))
+        natural = order is None
+        kernels().pack_products[(-(-n // 64),)](
+            A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
+            high, low, first, second,
+            n, max(0, A.shape[0] - start), A.shape[1], self.width, *A.stride(), self.geometry.scale,
+            self.units, 2.0 if side == 1 else 1.0,
+            ROWS=64, FEATURES=min(self.width, 64), NATURAL=natural, NORMS=side if narrow else 0,
+            FAST=self.fast,
+        )  # fmt: skip
+        return Packed(high, low, first, second, n)
+
+
+def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) -> Array:
+    """Return n rows of A, in an order or from `start`; `fill` where there is none."""
+    import torch
+
+    if order is not None:
+        return torch.where(order[:, None] >= 0, A[order.clamp(min=0)], fill)
+    rows = A[start : start + n]
+    return torch.nn.functional.pad(rows, (0, 0, 0, n - rows.shape[0]), value=fill)
+
+
+def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) -> None:
+    X, Y = problem.X.detach(), problem.Y.detach()
+    n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
+    features = min(64, max(16, 1 << (d - 1).bit_length()))
+    kernels().largest_norm[(-(-n_x // 64) - (-n_y // 64),)](
+        X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
+        ROWS=64, FEATURES=features,
+    )  # fmt: skip
+
+
+def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry:
+    """Choose scale and formula by what products of split float16 numbers can do.
+
+    Logarithms that rows are judged by may lose a digit where windows are so narrow that they
+    hardly reach another row.
+    """
+    sums, logs, fast = _PRODUCTS_UP_TO
+    limits = (sums, sums if to_judge else logs, fast)
+    return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
+
+
+def count_pieces(tiles: NDArray[np.int64], n_blocks: int) -> int:
+    """Return into how many pieces each segment is cut, so that the chip is busy to the end.
+
+    >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024)
+    2
+    """
+    lengths = np.diff(tiles)
+    wanted = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
+    return max(1, min(wanted, int(lengths.max()) // _FEWEST_TILES))

@@ -1,0 +1,214 @@
+"""Compiled for CUDA: sums over groups as if the row at hand had left every density."""
+
+import triton
+import triton.language as tl
+
+from mercer.sums._triton_kernels import (
+    DIFFERENCES,
+    fold,
+    home_tiles,
+    kappa_of,
+    load_rows,
+    scaled_distances,
+    tiles_of,
+)
+
+_LOWEST = tl.constexpr(-1e30)
+_NOTHING = tl.constexpr(2.0**-25)  # beside 1, in float32
+
+
+@triton.jit
+def _absorb_rung(
+    s, drift, p, shrink, gone, reach, columns, tile, n_columns,
+    weights, inverse, least, drift_weights, highest,
+    RUNG: tl.constexpr, REMOVAL: tl.constexpr, SQUARED: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
+):  # fmt: skip
+    """Add w·k·ρ and q·(ρ − 1) of a tile, with ρ = (1 − removed·k**p / F)**(−1/2).
+
+    `p` is the kernel relative to the largest value so far, and `gone` what is removed times that
+    value to the power; `reach` the most of it in this tile, and `highest` the largest 1/F of each
+    tile: most tiles hold no pair close enough to change ρ from 1.
+    """
+    columns += RUNG * n_columns
+    w = tl.load(weights + columns)
+    s = s * shrink[:, None]
+    if REMOVAL:
+        if reach * tl.load(highest + (RUNG * (n_columns // COLUMNS) + tile)) > _NOTHING:
+            power = p
+            if SQUARED:
+                power = p * p
+            left = 1.0 - (power * gone[:, None]) * tl.load(inverse + columns)[None, :]
+            rho = tl.rsqrt(tl.maximum(left, tl.load(least + columns)[None, :]))
+            q = tl.load(drift_weights + columns)
+            drift += fold((rho - 1.0) * q[None, :], ROWS, COLUMNS, FOLD)
+            s += fold(p * rho * w[None, :], ROWS, COLUMNS, FOLD)
+        else:
+            s += fold(p * w[None, :], ROWS, COLUMNS, FOLD)
+    else:
+        s += fold(p * w[None, :], ROWS, COLUMNS, FOLD)
+    return s, drift
+
+
+@triton.jit
+def _absorb_tiles(
+    start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
+    X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights, inverse, least, drift_weights,
+    highest, n_rows, n_columns, width, kappa,
+    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, REMOVAL: tl.constexpr,
+    SQUARED: tl.constexpr, RUNGS: tl.constexpr, HOME: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    s0 = tl.zeros((ROWS, FOLD), tl.float32)
+    s1 = tl.zeros((ROWS, FOLD), tl.float32)
+    s2 = tl.zeros((ROWS, FOLD), tl.float32)
+    s3 = tl.zeros((ROWS, FOLD), tl.float32)
+    d0 = tl.zeros((ROWS, FOLD), tl.float32)
+    d1 = tl.zeros((ROWS, FOLD), tl.float32)
+    d2 = tl.zeros((ROWS, FOLD), tl.float32)
+    d3 = tl.zeros((ROWS, FOLD), tl.float32)
+    most = tl.max(removed)
+    for j in tl.range(start, stop, num_stages=STAGES):
+        columns = j * COLUMNS + tl.arange(0, COLUMNS)
+        e = scaled_distances(
+            x_high, x_low, x_first, x_second, X_high, X_low, rows,
+            Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
+            WIDTH, STEP, FORM, False, ROWS, COLUMNS,
+        )  # fmt: skip
+        if HOME:  # no row meets itself
+            e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)
+        nearest = tl.max(e, 1)
+        higher = tl.maximum(top, nearest)
+        shrink = tl.exp2(top - higher)
+        top = higher
+        p = tl.exp2(e - top[:, None])
+        peak = tl.exp2(top)
+        reach = tl.exp2(tl.max(nearest))
+        if SQUARED:
+            peak = peak * peak
+            reach = reach * reach
+        s0, d0 = _absorb_rung(
+            s0, d0, p, shrink, removed * peak, most * reach, columns, j, n_columns,
+            weights, inverse, least, drift_weights, highest,
+            0, REMOVAL, SQUARED, ROWS, COLUMNS, FOLD,
+        )  # fmt: skip
+        if RUNGS > 1:
+            p = p * p
+            shrink = shrink * shrink
+            peak = peak * peak
+            reach = reach * reach
+            s1, d1 = _absorb_rung(
+                s1, d1, p, shrink, removed * peak, most * reach, columns, j, n_columns,
+                weights, inverse, least, drift_weights, highest,
+                1, REMOVAL, SQUARED, ROWS, COLUMNS, FOLD,
+            )  # fmt: skip
+        if RUNGS > 2:
+            p = p * p
+            shrink = shrink * shrink
+            peak = peak * peak
+            reach = reach * reach
+            s2, d2 = _absorb_rung(
+                s2, d2, p, shrink, removed * peak, most * reach, columns, j, n_columns,
+                weights, inverse, least, drift_weights, highest,
+                2, REMOVAL, SQUARED, ROWS, COLUMNS, FOLD,
+            )  # fmt: skip
+        if RUNGS > 3:
+            p = p * p
+            shrink = shrink * shrink
+            peak = peak * peak
+            reach = reach * reach
+            s3, d3 = _absorb_rung(
+                s3, d3, p, shrink, removed * peak, most * reach, columns, j, n_columns,
+                weights, inverse, least, drift_weights, highest,
+                3, REMOVAL, SQUARED, ROWS, COLUMNS, FOLD,
+            )  # fmt: skip
+    return (
+        tl.sum(s0, 1), tl.sum(s1, 1), tl.sum(s2, 1), tl.sum(s3, 1),
+        tl.sum(d0, 1), tl.sum(d1, 1), tl.sum(d2, 1), tl.sum(d3, 1), top,
+    )  # fmt: skip
+
+
+@triton.jit(do_not_specialize=["n_pieces"])
+def left_out_sums(
+    X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second,
+    weights, removed_at, inverse, least, drift_weights, highest, own, radius, tiles,
+    totals, drifts, tops,
+    n_rows, n_columns, width, n_pieces, coefficient, units,
+    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, REMOVAL: tl.constexpr,
+    SQUARED: tl.constexpr, RUNGS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    FOLD: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """Sum a block of rows over a piece of the columns, as `sums` does, for RUNGS of a ladder.
+
+    Weights, 1/F, least/F and drift weights are (RUNGS, columns), one after the other, and
+    `highest`, the largest 1/F of each tile, is (RUNGS, tiles).
+    """
+    n_blocks = n_rows // ROWS
+    piece = tl.program_id(0) // n_blocks
+    rows = (tl.program_id(0) % n_blocks) * ROWS + tl.arange(0, ROWS)
+    first, last = tiles_of(tiles, piece, n_pieces)
+    kappa = coefficient
+    if FORM != DIFFERENCES:
+        kappa = kappa_of(coefficient, radius, units)
+    x_high, x_low, x_first, x_second = load_rows(
+        X_high, X_low, X_first, X_second, rows, WIDTH, FORM
+    )
+    mine, home, away = home_tiles(own, rows, first, last, n_columns, COLUMNS)
+    removed = tl.load(removed_at + rows)
+    top = tl.full((ROWS,), _LOWEST, tl.float32)
+    t0 = tl.zeros((ROWS,), tl.float64)
+    t1 = tl.zeros((ROWS,), tl.float64)
+    t2 = tl.zeros((ROWS,), tl.float64)
+    t3 = tl.zeros((ROWS,), tl.float64)
+    c0 = tl.zeros((ROWS,), tl.float64)
+    c1 = tl.zeros((ROWS,), tl.float64)
+    c2 = tl.zeros((ROWS,), tl.float64)
+    c3 = tl.zeros((ROWS,), tl.float64)
+    start = first
+    while start < last:
+        before = top
+        if (start >= home) and (start < away):
+            stop = tl.minimum(start + CHUNK, away)
+            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
+                start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
+                X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                weights, inverse, least, drift_weights, highest,
+                n_rows, n_columns, width, kappa,
+                WIDTH, STEP, FORM, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
+            )  # fmt: skip
+        else:
+            stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
+            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
+                start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
+                X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                weights, inverse, least, drift_weights, highest,
+                n_rows, n_columns, width, kappa,
+                WIDTH, STEP, FORM, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD, STAGES,
+            )  # fmt: skip
+        grown = (before - top).to(tl.float64)
+        t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)
+        t1 = t1 * tl.exp2(2 * grown) + s1.to(tl.float64)
+        t2 = t2 * tl.exp2(4 * grown) + s2.to(tl.float64)
+        t3 = t3 * tl.exp2(8 * grown) + s3.to(tl.float64)
+        c0 += d0.to(tl.float64)
+        c1 += d1.to(tl.float64)
+        c2 += d2.to(tl.float64)
+        c3 += d3.to(tl.float64)
+        start = stop
+    at = piece.to(tl.int64) * RUNGS * n_rows + rows
+    tl.store(totals + at, t0)
+    if RUNGS > 1:
+        tl.store(totals + at + n_rows, t1)
+    if RUNGS > 2:
+        tl.store(totals + at + 2 * n_rows, t2)
+    if RUNGS > 3:
+        tl.store(totals + at + 3 * n_rows, t3)
+    if REMOVAL:
+        tl.store(drifts + at, c0)
+        if RUNGS > 1:
+            tl.store(drifts + at + n_rows, c1)
+        if RUNGS > 2:
+            tl.store(drifts + at + 2 * n_rows, c2)
+        if RUNGS > 3:
+            tl.store(drifts + at + 3 * n_rows, c3)
+    tl.store(tops + piece.to(tl.int64) * n_rows + rows, top)
