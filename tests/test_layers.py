@@ -11,18 +11,9 @@ ROOT = Path(mercer.__file__).parent
 
 # Data flow down this table; a package imports only those in its row, and what is open to all.
 _OPEN = {
-    "_arrays",
-    "_blocks",
-    "_cluster",
-    "_dask",
-    "_environment",
-    "_files",
-    "_linalg",
-    "_memory",
-    "_processes",
-    "_rows",
-    "_sklearn",
-}
+    "_arrays", "_blocks", "_cluster", "_dask", "_environment", "_files", "_linalg", "_memory",
+    "_processes", "_rows", "_sklearn",
+}  # fmt: skip
 _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}
 _ALL_ABOVE = _ENGINE | _ESTIMATORS | {"comparison", "datasets", "tables", "plots"}

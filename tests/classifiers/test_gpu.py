@@ -87,14 +87,19 @@ LARGE = [
 def fused(monkeypatch):
     """How often sums and left-out sums were fused."""
     calls = {}
-    for module, name in ((_triton, "fused_sums"), (_triton_left_out, "fused_left_out_sums")):
+
+    def count(module, name):
+        function = getattr(module, name)
         calls[name] = 0
 
-        def counted(*args, name=name, function=getattr(module, name)):
+        def counted(*args):
             calls[name] += 1
             return function(*args)
 
         monkeypatch.setattr(module, name, counted)
+
+    count(_triton, "fused_sums")
+    count(_triton_left_out, "fused_left_out_sums")
     return calls
 
 

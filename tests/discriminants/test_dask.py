@@ -90,6 +90,8 @@ def test_sentences():
         _sparse().fit(cut(X), np.zeros(60))
     with pytest.raises(ValueError, match=r"compute_chunk_sizes"):
         _sparse().fit(cut(X)[cut(X)[:, 0] > 0], y)
+    with pytest.raises(ValueError, match="partial_fit takes no Dask array"):
+        _sparse().partial_fit(cut(X), y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="'max_nodes' parameter"):
         SparseKernelFisherDiscriminant(max_nodes=-1).fit(cut(X), y)
 

@@ -16,10 +16,12 @@ import pytest
 from mercer.studies import run_studies
 from mercer.studies._store import read_outcome
 
+# Of tests that were started in the background, children would ignore interrupts.
 RUN = """
-import sys
+import signal, sys
 from mercer.studies import run_studies
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     run_studies([sys.argv[1]], sys.argv[2], n_jobs=int(sys.argv[3]))
 """
 
@@ -293,8 +295,9 @@ def test_two_workers_find_what_one_finds(toy, tmp_path):
 
 
 QUIET = """
-import sys
+import signal, sys
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from mercer.studies import run_studies
     print("ready", flush=True)
     try:

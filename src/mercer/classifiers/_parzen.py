@@ -19,7 +19,7 @@ from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
-from mercer.classifiers._sample import Rows, Sample, class_counts
+from mercer.classifiers._sample import Rows, Sample
 from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
@@ -165,7 +165,7 @@ class ParzenClassifier(ClassVectorClassifier):
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         sample = Sample.sorted(X, codes, weights, len(self.classes_))
-        counts = class_counts(codes, weights, len(self.classes_))
+        counts = to_numpy(sample.counts)
         self.class_count_ = like(counts, weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
         self.bandwidth_ = self._resolve(sample)

@@ -9,8 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_dask_array, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import class_totals
+from mercer._arrays import like, take_rows
 
 Array = Any
 Rows = slice | NDArray[np.int64]  # some rows of a sample
@@ -108,10 +107,3 @@ class Sample:
         return array_namespace(self.weights).where(
             self.own(rows), self.counts - self.unit[self.index(rows)][:, None], self.counts
         )
-
-
-def class_counts(codes: Array, weights: Array, n_classes: int) -> NDArray[np.float64]:
-    """Return N_c, repetitions counted, in memory: (C,)."""
-    if is_dask_array(weights):
-        return class_totals(codes, weights, n_classes)
-    return np.bincount(codes, to_numpy(weights), n_classes).astype(np.float64)

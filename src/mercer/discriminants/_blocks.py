@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._dask import refuse_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_row_weights, check_same_home
 from mercer._sklearn import fit_context
@@ -80,6 +81,8 @@ class BlockFitting:
         SparseKernelFisherDiscriminant
             Itself.  It can predict once rows of two classes have come.
         """
+        what = f"{type(self).__name__}.partial_fit"
+        refuse_dask(X, what, "it adds blocks that are in memory", "fit takes all blocks at once")
         first = not hasattr(self, "_state")
         X, y = validate_rows(self, X, y, double=True, reset=first)
         _check_parameters(self)

@@ -18,11 +18,11 @@ From a call to its answer::
         │                                                           _tiles, _simd, _exp2
         └── (tests) the literal double loop                         _reference
 
+`explain_kernel_sum` tells the way that would be taken (`_explain`, `_plan`).
+`landmark_kernel_sum` estimates sums from some rows, with their errors (`_landmarks`).
 Dask arrays go another way: pairs of blocks through all of this, merged (`_dask`,
 `_dask_left_out`).
 
-`explain_kernel_sum` tells the way that would be taken (`_explain`, `_plan`).
-`landmark_kernel_sum` estimates sums from some rows, with their errors (`_landmarks`).
 `left_out_log_sums` is the one sum of another form: that of leave-one-out over weights which are
 themselves sums (`_left_out`, `_left_out_loops`).
 

@@ -76,7 +76,7 @@ def kernel_sum(
         Σ|w|·k where weights are negative); None allows none.
     precision : {"high", "fast"}, default="high"
         "fast" trades digits for speed: distances by matrix products even where these cancel, and
-        TF32 arithmetic on GPUs that have it.
+        float16 or TF32 arithmetic on GPUs.
 
     Returns
     -------
@@ -167,11 +167,11 @@ def _kernel_sum(
 
         check_options(options)
         _check_exclude_self(Y, options)
-        widths, is_number = check_bandwidth(bandwidth)
+        widths, is_one = check_bandwidth(bandwidth)
+        kernel = get_kernel(kernel)
         return dask_kernel_sum(
-            X, Y, weights, groups, get_kernel(kernel), widths, one_bandwidth=is_number,
-            options=options,
-        )  # fmt: skip
+            X, Y, weights, groups, kernel, widths, one_bandwidth=is_one, options=options
+        )
     checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
     out = _all_bandwidths(*checked, options)
     X, _, weights, groups, _, _ = checked

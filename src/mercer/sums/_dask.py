@@ -163,8 +163,9 @@ class _Pair:
         if len(X) and len(Y):
             if weights is not None:
                 weights = weights.astype(X.dtype)
+            box = Box.of(X) if options["self_sum"] else Box.of(X, Y)
+            options = {**options, "box": box}
             with np.errstate(over="ignore", under="ignore"):
-                options["box"] = Box.of(X) if options["self_sum"] else Box.of(X, Y)
                 sums = _all_bandwidths(X, Y, weights, groups, self.kernel, self.bandwidths, options)
             out[:, :, : sums.shape[2]] = sums
         return out

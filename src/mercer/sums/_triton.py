@@ -103,8 +103,13 @@ def fused_sums(problem: Problem) -> Array:
 
     sums = []
     Y = None
-    bytes_per_row = packer.bytes_per_row + 24 * problem.n_outputs * max(r for _, r in steps)
     parts = list(columns.slabs(packer.bytes_per_row))
+    # Four arrays of sums, of pieces or all, and what each row is packed to.
+    n_pieces = max(
+        count_pieces(tiles, 2**20, tile.columns * packer.bytes_per_row) for _, tiles in parts
+    )
+    n_sums = problem.n_outputs * n_pieces * max(n_rungs for _, n_rungs in steps)
+    bytes_per_row = packer.bytes_per_row + 32 * n_sums
     for slab in rows.slabs(bytes_per_row, tile.rows):
         X = packer.pack(problem.X, slab.order, slab.part.start, slab.n_filled, side=1)
         partial: Array = None
@@ -140,7 +145,7 @@ def _launch(
     import torch
 
     n_blocks, n_segments = X.n_rows // tile.rows, len(tiles) - 1
-    n_pieces = count_pieces(tiles, n_blocks)
+    n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     relative = problem.log and problem.kernel.is_exponential
     device = X.high.device
     totals = torch.empty(

@@ -24,6 +24,7 @@ _RESIDENT_UP_TO = 64  # features
 _UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
 _FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
 _FEWEST_TILES = 16  # that make a program worth starting
+_PIECE_BYTES = 2**24  # of columns that stay in the second-level cache
 # Largest exponent at the radius, r²/2b², at which products are accurate enough: for sums, logs and
 # at precision="fast"; and for at most four features, where differences cost little.
 _PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
@@ -314,12 +315,19 @@ def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry
     return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
 
 
-def count_pieces(tiles: NDArray[np.int64], n_blocks: int) -> int:
-    """Return into how many pieces each segment is cut, so that the chip is busy to the end.
+def count_pieces(tiles: NDArray[np.int64], n_blocks: int, bytes_per_tile: int) -> int:
+    """Return into how many pieces each segment is cut.
 
-    >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024)
+    So that the chip is busy to the end, and that the columns of a piece, over which all blocks of
+    rows go before the next piece's turn, stay in the second-level cache.
+
+    >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024, bytes_per_tile=2**10)
     2
+    >>> count_pieces(np.array([0, 1000]), n_blocks=10**6, bytes_per_tile=2**16)
+    4
     """
     lengths = np.diff(tiles)
-    wanted = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
-    return max(1, min(wanted, int(lengths.max()) // _FEWEST_TILES))
+    longest = int(lengths.max())
+    for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
+    for_cache = -(-longest * bytes_per_tile // _PIECE_BYTES)
+    return max(1, for_cache, min(for_chip, longest // _FEWEST_TILES))

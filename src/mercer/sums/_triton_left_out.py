@@ -83,8 +83,11 @@ def _one_step(
         for name, values in by_column.items()
     }
     n_rungs, n_segments = len(problem.bandwidths), len(problem.bounds) - 1
-    bytes_per_row = packer.bytes_per_row + 64 * n_rungs * n_segments
     parts = list(columns.slabs(packer.bytes_per_row + 16 * n_rungs))
+    n_pieces = max(
+        count_pieces(tiles, 2**20, tile.columns * packer.bytes_per_row) for _, tiles in parts
+    )
+    bytes_per_row = packer.bytes_per_row + 64 * n_rungs * n_segments * n_pieces
 
     def one_slab(slab: RowSlab) -> tuple[Array, Array]:
         X = packer.pack(problem.X, slab.order, slab.part.start, slab.n_filled, side=1)
@@ -130,7 +133,7 @@ def _launch(
 
     ((coefficient, n_rungs),) = climb(problem.kernel, packer.geometry.bandwidths, 2.0**-23)
     n_blocks, n_segments = X.n_rows // tile.rows, len(tiles) - 1
-    n_pieces = count_pieces(tiles, n_blocks)
+    n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     shape = (n_segments, n_pieces, n_rungs, X.n_rows)
     whole: dict[str, Any] = {"dtype": torch.float64, "device": removed.device}
     has_removal = "q" in data
