@@ -23,6 +23,7 @@ __all__ = [
     "class_codes",
     "class_sizes",
     "class_totals",
+    "compute_arrays",
     "counted",
     "find_classes",
     "from_memory",
@@ -160,6 +161,13 @@ def as_given(result: Any, X: Any) -> Any:
 def gather_rows(A: Any, rows: NDArray[np.int64]) -> NDArray[Any]:
     """Return these rows, sorted, of a Dask array in memory."""
     return np.asarray(A[rows].compute())
+
+
+def compute_arrays(*arrays: Any) -> tuple[NDArray[Any], ...]:
+    """Return Dask arrays in memory, all computed at once."""
+    import dask
+
+    return tuple(np.asarray(A) for A in dask.compute(*arrays))
 
 
 def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:

@@ -130,6 +130,52 @@ def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
     _check(LaplacianClassifier(), X, y)
 
 
+@pytest.mark.parametrize("loo_rows", [None, 60])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ParzenClassifier(),
+        ParzenClassifier(kernel="laplace"),
+        ISEClassifier(),
+        LaplacianClassifier(rule="auto"),
+        LaplacianClassifier(density_subset=0.5, random_state=0),
+    ],
+    ids=str,
+)
+def test_rows_are_judged_in_the_stages_of_rows_in_memory(model, loo_rows, monkeypatch):
+    from mercer.classifiers import _stages
+
+    monkeypatch.setattr(_stages, "_ALL_UP_TO", 20)
+    monkeypatch.setattr(_stages, "_FIRST", 20)
+    monkeypatch.setattr(_stages, "_ERRORS", 1.0)  # small samples drop out soon
+    monkeypatch.setattr(_stages, "_UNSEEN", 0)
+    X, y = labelled(150)
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 150)
+    model = clone(model).set_params(loo_rows=loo_rows)
+    expected = clone(model).fit(X, y, weights)
+    fitted = clone(model).fit(cut(X), y, sample_weight=cut_elsewhere(weights))
+    assert fitted.bandwidth_ == pytest.approx(expected.bandwidth_, rel=1e-9)
+    judged = expected.loo_results_["rows"]
+    assert judged.min() < np.count_nonzero(weights)
+    np.testing.assert_array_equal(fitted.loo_results_["rows"], judged)
+    for column, values in expected.loo_results_.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(
+                fitted.loo_results_[column], values, rtol=1e-7, atol=1e-9, err_msg=column
+            )
+
+
+@pytest.mark.parametrize(
+    "model", [ParzenClassifier(), ISEClassifier(), LaplacianClassifier(rule="append")], ids=str
+)
+def test_a_tolerance_is_kept(model):
+    X, y = labelled(90)
+    model = clone(model).set_params(bandwidth=0.5)
+    expected = clone(model).fit(X, y).predict_proba(X)
+    found = clone(model).set_params(tol=1e-6).fit(cut(X), y).predict_proba(cut(X))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
 def test_no_task_returns_more_than_a_few_blocks():
     from dask.callbacks import Callback
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lazy import cut, cut_elsewhere
 from mercer._blocks import FAN_IN
-from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums import explain_kernel_sum, kernel_sum, landmark_kernel_sum, log_kernel_sum
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -178,3 +178,20 @@ def test_tasks_in_threads_use_one_thread_each():
     X = da.zeros((4, 1), chunks=1)
     lazy = by_blocks(count, X, n_columns=None, dtype=float)
     assert (lazy.compute(scheduler="threads", num_workers=2) == 1).all()
+
+
+def test_sums_within_a_tolerance():
+    pytest.importorskip("finufft")
+    X = np.random.default_rng(0).normal(size=(6000, 2))
+    options = {"bandwidth": 0.3, "exclude_self": True}
+    found = kernel_sum(cut(X), tol=1e-6, method="fast", **options)
+    assert isinstance(found, da.Array)
+    np.testing.assert_allclose(found, kernel_sum(X, **options), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [explain_kernel_sum, landmark_kernel_sum])
+def test_one_sentence_for_what_looks_at_rows_in_memory(function):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for arrays in ((cut(X),), (X, cut(X))):
+        with pytest.raises(ValueError, match=f"{function.__name__} takes no Dask array"):
+            function(*arrays, bandwidth=1.0)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_torch_array
+from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -157,7 +157,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
-        if self._is_in_blocks():
+        if self._is_in_blocks() and is_numpy_array(X):
             return from_memory(X)
         check_same_home(X, self.X_fit_)
         return X

@@ -15,6 +15,7 @@ from array_api_compat import array_namespace, device, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like
+from mercer._dask import held
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Rows, Sample
@@ -68,7 +69,7 @@ class ClassVectors:
 
             X, codes = self.sample.X, self.sample.codes
             sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)
-            return sums + self.weights
+            return held(sums + self.weights)
         xp = array_namespace(self.weights)
         if self.tol is not None:
             return self._own_sums_within(self.tol)
@@ -115,6 +116,10 @@ class ClassVectors:
                 f"each other, {n_bytes / 2**20:.0f} MiB and more than working_memory="
                 f"{working_memory() / 2**20:.0f} MiB; give a number or a rule as bandwidth."
             )
+        if is_dask_array(self.weights):
+            from mercer.classifiers._dask_left_out import products_of_blocks
+
+            return products_of_blocks(self)
         parts: list[Any] = [None] * n_classes
         log_weights = safe_log(self.weights)
         for rows in self.slabs():

@@ -1,20 +1,23 @@
-"""Leave-one-out of rows in a Dask array: sums by pairs of blocks, then each piece as in memory.
+"""Leave-one-out of rows in a Dask array: their sums by pairs of blocks, the rest as in memory.
 
 What a row needs to be judged without it is of three kinds: numbers of the row itself (density, own
 sum), numbers of all classes (counts, norms, products), and its sums over all other rows.  The first
-stay in blocks, the second are small and computed, the third are merged over blocks.  Once a piece
-of rows has them, it is judged by the code that judges rows in memory.
+stay in blocks but for the rows that are judged, the second are small and computed, the third are
+merged over blocks.  Once some rows have them, they are judged by the code for rows in memory.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._blocks import Blocks, compute
+from mercer._dask import compute_arrays, from_memory, gather_rows, log_total, take_by_code
+from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers._class_vectors import (
     ClassVectors,
     Products,
@@ -22,206 +25,168 @@ from mercer.classifiers._class_vectors import (
     merge_split,
     split_terms,
 )
-from mercer.classifiers._dask_sample import BlockSample
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
-from mercer.classifiers._logs import safe_log
-from mercer.classifiers._race import verdict
-from mercer.classifiers._sample import Sample
-from mercer.classifiers._significance import Density
-from mercer.kernels import Kernel, mercer_width
-from mercer.sums import Removal, log_kernel_sum
-from mercer.sums._dask_left_out import left_out_blocks, own_group_sums, piece_chunks
+from mercer.classifiers._logs import logsumexp, safe_log
+from mercer.classifiers._point_sums import class_sums_in_blocks
+from mercer.classifiers._sample import Rows, Sample
+from mercer.classifiers._selection import QUARTILE_ROWS, ladder_centre
+from mercer.kernels import Kernel
+from mercer.sums import log_kernel_sum
+from mercer.sums._dask_left_out import left_out_blocks, left_out_rows
 
-__all__ = ["tally_vectors", "tally_windows"]
+__all__ = [
+    "block_centre",
+    "links_of_blocks",
+    "other_window_sums",
+    "products_of_blocks",
+    "vector_parts",
+    "window_parts",
+]
 
 Array = Any
-Rules = Mapping[str, Callable[[LeftOut], Sequence[Array]]]
-Results = dict[str, NDArray[Any]]
+Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Piece(Sample):
-    """Some rows of a sample, among the counts of all."""
-
-    totals: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.totals)
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        return self.totals
-
-
-@dataclass(frozen=True)
-class _PieceVectors(ClassVectors):
-    """Class vectors of all rows, as a piece of rows needs them: all of it is given."""
-
-    own_sums: Any = None
-    squared_norms: Any = None
-    products: Any = None
-
-
-def tally_windows(
-    kernel: Kernel, sample: BlockSample, rules: Rules, bandwidths: tuple[float, ...]
-) -> Results:
-    """Return the leave-one-out results of plain class sums, all that Parzen's rule needs.
-
-    Only Gaussian kernels have a ladder of squares: others take one pass for each bandwidth.
-    """
-    if kernel.name == "gaussian":
-        weights = _copies(sample.weights, len(bandwidths))
-        pieces = piece_chunks(sample.X, sample.n_classes, len(bandwidths))
-        sums = left_out_blocks(
-            sample.X, sample.codes, sample.n_classes,
-            bandwidths=bandwidths, weights=weights, pieces=pieces,
+def window_parts(
+    sample: Sample, widths: tuple[float, ...], rows: Numbers | None
+) -> Iterator[LeftOut]:
+    """Yield the plain class sums of Gaussian windows: what `LeftOutWindows` yields."""
+    weights = _copies(sample.weights, len(widths))
+    for some in ClassVectors(sample, widths, weights).slabs(rows):
+        sums, _ = left_out_rows(
+            sample.X, sample.codes, sample.n_classes, sample.judged.order[some],
+            bandwidths=widths, weights=weights,
         )  # fmt: skip
-        judge = _Judge(bandwidths, sample.counts, rules, _windows)
-        return _table(judge, sample, compute(_judged(judge, sums, sample, pieces, []))[0])
-    judged = []
-    for rung, h in enumerate(bandwidths):
-        one = log_kernel_sum(
-            sample.X,
-            weights=sample.weights.astype(sample.X.dtype),
-            groups=sample.codes,
-            kernel=kernel,
-            bandwidth=h,
-            exclude_self=True,
+        judged = sample.judged
+        counts, copies = judged.counts_without(some), judged.weights[some] - judged.unit[some]
+        sums = add_own(judged, sums, copies, some)
+        for rung in range(len(widths)):
+            yield LeftOut(some, rung, counts, sums[rung], None, None, np.zeros_like(copies))
+
+
+def other_window_sums(
+    sample: Sample, rows: Numbers | None, kernel: Kernel, bandwidth: float
+) -> NDArray[np.float64]:
+    """Return log Σ over each class without the row itself, of any kernel: (rows, C)."""
+    options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
+    weights, judged = sample.weights.astype(sample.X.dtype), sample.judged
+    if rows is None:
+        sums = log_kernel_sum(
+            sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
         )
-        judge = _Judge(bandwidths, sample.counts, rules, partial(_window, rung))
-        judged.append(_judged(judge, Blocks.of(one), sample, sample.X.chunks[0], []))
-    return _table(judge, sample, sum(compute(*judged)))
-
-
-def tally_vectors(
-    sample: BlockSample,
-    rules: Rules,
-    density: Density | None,
-    bandwidths: tuple[float, ...],
-    *,
-    leaving: Array | None = None,
-    links: str | None = None,
-) -> Results:
-    """Return the leave-one-out results of rules that look at class vectors.
-
-    `leaving` and `links` are those of `LeftOutVectors`.  The sums over pairs are made once, and
-    once more where products of classes are wanted: to keep them would take b·C numbers a row.
-    """
-    widths = tuple(mercer_width(h) for h in bandwidths)
-    F = None if density is None else density.at_rows(sample.X, sample.weights, bandwidths)
-    F = None if F is None else F.persist()
-    beta = _copies(sample.weights, len(widths)) if F is None else sample.weights * F**-0.5
-    own = own_group_sums(sample.X, sample.codes, bandwidths=widths, weights=beta) + beta
-    own = own.persist()
-    norms = sample.class_sums(beta * own)
-    pieces = piece_chunks(sample.X, sample.n_classes, len(widths))
-    block_sums = partial(
-        left_out_blocks, sample.X, sample.codes, sample.n_classes,
-        bandwidths=widths, weights=beta, pieces=pieces,
+        return np.asarray(sums.compute())[judged.order]
+    numbers = judged.order[rows]
+    order = np.argsort(numbers)
+    X = gather_rows(sample.X, numbers[order])[np.argsort(order)]
+    kept = np.ones(judged.codes.size, sample.X.dtype)
+    kept[numbers] = 0  # these are summed among themselves
+    rest = weights * from_memory(kept).rechunk(weights.chunks)
+    others = log_kernel_sum(
+        from_memory(X), sample.X, weights=rest, groups=sample.codes, **options
+    ).compute()
+    among = log_kernel_sum(
+        X, weights=judged.weights[rows].astype(X.dtype), groups=judged.codes[rows],
+        exclude_self=True, **options,
     )  # fmt: skip
-    products = None if links is None else _products(block_sums(), sample, beta, pieces)
-    squared = density is None or density.squared
-    removal = None
-    if F is not None:
-        gone = sample.unit if leaving is None else leaving
-        removal = Removal(gone, F, sample.weights, squared, drift_weights=beta * own)
-    sums = block_sums(removal=removal)
-    if removal is not None and links is not None:
-        sums = sums.map(_both, block_sums(), name="left-out")
-    parts = _VectorParts(bandwidths, widths, norms, products, squared, links, leaving is not None)
-    judge = _Judge(bandwidths, sample.counts, rules, parts)
-    by_row = [own] + ([] if F is None else [F]) + ([] if leaving is None else [leaving])
-    return _table(judge, sample, compute(_judged(judge, sums, sample, pieces, by_row))[0])
+    out = np.full((rows.size, sample.n_classes), -np.inf)
+    out[:, : others.shape[1]] = others
+    out[:, : among.shape[1]] = np.logaddexp(out[:, : among.shape[1]], among)
+    return out
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """Judges a piece of rows; what comes of it is a share of the whole table of results."""
-
-    bandwidths: tuple[float, ...]
-    counts: NDArray[np.float64]
-    rules: Rules
-    parts: Callable[..., Iterator[LeftOut]]
-
-    def __call__(
-        self, start: int, sums: Any, codes: NDArray[Any], weights: Any, *by_row: Any
-    ) -> NDArray[np.float64]:
-        n_rungs = len(self.bandwidths)
-        out = np.zeros((len(_COLUMNS), len(self.rules), n_rungs))
-        if not len(codes):
-            return out.reshape(len(_COLUMNS), -1)
-        codes, counts = codes.astype(np.int64), self.counts
-        rows = np.empty((len(codes), 0))
-        piece = _Piece(rows, codes, weights, (), np.arange(len(codes)), counts)
-        for part in self.parts(piece, start, sums, *by_row):
-            for r, score in enumerate(self.rules.values()):
-                found, loss = verdict(piece, part, score(part))
-                for k, values in enumerate((found, loss)):
-                    in_class = np.bincount(codes, weights * values, len(counts))
-                    at = r, n_rungs - 1 - part.rung  # the narrowest first
-                    out[(2 * k, *at)] = in_class.sum() / counts.sum()
-                    out[(2 * k + 1, *at)] = (in_class / counts).mean()
-        return out.reshape(len(_COLUMNS), -1)
-
-
-def _windows(piece: _Piece, start: int, sums: Any) -> Iterator[LeftOut]:
-    for rung, one in enumerate(sums[0]):
-        yield from _window(rung, piece, start, one)
-
-
-def _window(rung: int, piece: _Piece, start: int, sums: NDArray[Any]) -> Iterator[LeftOut]:
-    rows, copies = slice(0, len(piece.codes)), piece.weights - piece.unit
-    sums = add_own(piece, sums.astype(np.float64), copies, rows)
-    counts = piece.counts_without(rows)
-    yield LeftOut(rows, rung, counts, sums, None, None, np.zeros_like(copies))
-
-
-@dataclass(frozen=True)
-class _VectorParts:
-    """What rules that look at class vectors need of a piece of rows."""
-
-    bandwidths: tuple[float, ...]
-    widths: tuple[float, ...]
-    norms: NDArray[np.float64]
-    products: Products | None
-    squared: bool
-    links: str | None
-    has_leaving: bool
-
-    def __call__(
-        self, piece: _Piece, start: int, sums: Any, own: Any, *others: Any
-    ) -> Iterator[LeftOut]:
-        given = list(others)
-        leaving = given.pop() if self.has_leaving else None
-        F = given.pop() if given else None
-        beta = piece.weights * (np.ones_like(own) if F is None else F**-0.5)
-        products = self.products
-        if products is not None:  # rows are counted from the first of the piece
-            products = replace(products, largest=products.largest - start)
-        (logs, drifts), plain = sums if isinstance(sums[0], tuple) else (sums, sums[0])
-        given_too = {"own_sums": own, "squared_norms": self.norms, "products": products}
-        vectors = _PieceVectors(piece, self.widths, beta, **given_too)
-        left_out = LeftOutVectors(vectors, self.bandwidths, F, self.squared, leaving, self.links)
-        rows = slice(0, len(piece.codes))
-        for rung in range(len(self.bandwidths)):
+def vector_parts(ladder: LeftOutVectors, rows: Numbers | None) -> Iterator[LeftOut]:
+    """Yield sums, norms and links of the class vectors: what `LeftOutVectors` yields."""
+    vectors, sample = ladder.vectors, ladder.vectors.sample
+    for some in vectors.slabs(rows):
+        numbers = sample.judged.order[some]
+        options: dict[str, Any] = {"bandwidths": vectors.widths, "weights": vectors.weights}
+        of_rows = partial(
+            left_out_rows, sample.X, sample.codes, sample.n_classes, numbers, **options
+        )
+        sums, drifts = of_rows(removal=ladder.removal)
+        plain = of_rows()[0] if ladder.removal is not None and ladder.links is not None else sums
+        piece = _in_memory(ladder, some, numbers)
+        for rung in range(len(ladder.bandwidths)):
             drift = None if drifts is None else drifts[rung]
-            yield left_out.part(rows, rung, logs[rung], drift, plain[rung])
+            part = piece.part(slice(0, numbers.size), rung, sums[rung], drift, plain[rung])
+            yield replace(part, rows=some)
 
 
-def _both(_: int, left_out: Any, plain: Any) -> Any:
-    return left_out, plain[0]
+def products_of_blocks(vectors: ClassVectors) -> Products:
+    """Return ⟨M_c, M_j⟩ of all classes, from which one row of c can be taken without loss.
 
-
-def _products(sums: Blocks, sample: BlockSample, beta: Array, pieces: tuple[int, ...]) -> Products:
-    """Return ⟨M_c, M_j⟩ of all classes, from which one row of c can be taken without loss."""
+    Rows are numbered as they were given.
+    """
+    sample = vectors.sample
+    sums = left_out_blocks(
+        sample.X, sample.codes, sample.n_classes, bandwidths=vectors.widths,
+        weights=vectors.weights,
+    )  # fmt: skip
+    sizes = tuple(np.diff(sums.starts).tolist())
     others = [
-        Blocks.of(sample.codes.rechunk({0: pieces})),
-        Blocks.of(beta.rechunk({1: pieces}), axis=1),
+        Blocks.of(sample.codes.rechunk({0: sizes})),
+        Blocks.of(vectors.weights.rechunk({1: sizes}), axis=1),
     ]
     parts = sums.map(partial(_split_piece, sample.n_classes), *others, name="products")
     tops, largest, rests = compute(parts.merged(merge_split, name="products"))[0]
     return Products(np.logaddexp(tops, rests), largest, rests)
+
+
+def links_of_blocks(sample: Sample, beta: Array, norms: Array, width: float) -> Array:
+    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
+    codes = sample.codes
+    logs = class_sums_in_blocks(
+        sample.X,
+        sample.X,
+        beta / take_by_code(norms, codes),
+        sample.n_classes,
+        log=True,
+        groups=codes,
+        bandwidth=width,
+    )
+    index = np.arange(sample.n_classes)
+    others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
+    return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)
+
+
+def block_centre(sample: Sample) -> float:
+    """Return the centre of the ladder, as of rows in memory."""
+    X, weights = sample.X.astype(np.float64), sample.weights
+    silverman = silverman_bandwidth(sample.X, sample_weight=weights)
+    unit = float(abs(X).max().compute()) or 1.0
+    X, shares = X / unit, (weights / weights.sum())[:, None]
+    mean = (shares * X).sum(axis=0).compute()
+    spread = float(np.mean((shares * (X - mean) ** 2).sum(axis=0).compute()))
+    step = max(1, X.shape[0] // QUARTILE_ROWS)
+    rows = np.sort(sample.judged.order[::step])
+    return ladder_centre(silverman, spread, gather_rows(X, rows), gather_rows(weights, rows))
+
+
+def _in_memory(ladder: LeftOutVectors, some: Rows, numbers: Numbers) -> LeftOutVectors:
+    """Return what is known of some rows, and of all classes, as if these were all rows."""
+    vectors, judged = ladder.vectors, ladder.vectors.sample.judged
+    sample = Sample(
+        np.empty((numbers.size, 0)),
+        judged.codes[some],
+        judged.weights[some],
+        judged.bounds,
+        numbers,
+    )
+    vars(sample)["counts"] = judged.counts
+    order = np.argsort(numbers)
+    arrays = [vectors.weights, vectors.own_sums]
+    arrays += [] if ladder.densities is None else [ladder.densities]
+    by_row = [
+        A[:, np.argsort(order)] for A in compute_arrays(*(A[:, numbers[order]] for A in arrays))
+    ]
+    piece = ClassVectors(sample, vectors.widths, by_row[0])
+    vars(piece).update(own_sums=by_row[1], squared_norms=vectors.squared_norms)
+    if ladder.links is not None:
+        products = vectors.products
+        place = order[np.minimum(np.searchsorted(numbers[order], products.largest), order.size - 1)]
+        is_here = numbers[place] == products.largest
+        vars(piece)["products"] = replace(products, largest=np.where(is_here, place, -1))
+    return replace(ladder, vectors=piece, densities=by_row[2] if len(by_row) == 3 else None)
 
 
 def _split_piece(
@@ -243,32 +208,4 @@ def _copies(weights: Array, count: int) -> Array:
     """Return (count, n) copies of weights."""
     import dask.array as da
 
-    stacked = da.broadcast_to(weights, (count, *weights.shape), chunks=((count,), *weights.chunks))
-    return stacked.map_blocks(np.ascontiguousarray, dtype=weights.dtype)
-
-
-def _judged(
-    judge: _Judge,
-    sums: Blocks,
-    sample: BlockSample,
-    pieces: tuple[int, ...],
-    by_row: Sequence[Array],
-) -> Blocks:
-    arrays = [sample.codes, sample.weights, *by_row]
-    others = [Blocks.of(A.rechunk({A.ndim - 1: pieces}), A.ndim - 1) for A in arrays]
-    return sums.map(judge, *others, name="judge").merged(np.add, name="judge")
-
-
-def _table(judge: _Judge, sample: BlockSample, totals: Any) -> Results:
-    """Return columns as of a table, as `race` does of rows in memory that are all judged."""
-    rules, rungs = tuple(judge.rules), len(judge.bandwidths)
-    return {
-        "rule": np.repeat(np.array(rules), rungs),
-        "bandwidth": np.tile(judge.bandwidths[::-1], len(rules)),
-        **dict(zip(_COLUMNS, totals, strict=True)),
-        "rows": np.full(len(rules) * rungs, sample.X.shape[0]),
-        "error": np.zeros(len(rules) * rungs),  # all rows have been judged
-    }
-
-
-_COLUMNS = ("accuracy", "balanced_accuracy", "log_loss", "balanced_log_loss")
+    return da.stack([weights] * count).rechunk({0: -1})

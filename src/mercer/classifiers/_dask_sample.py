@@ -1,7 +1,7 @@
 """Training rows in a Dask array: checked, encoded and kept where they are."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mercer._dask import (
     check_dask_vector,
     class_codes,
     class_totals,
+    compute_arrays,
     counted,
     find_classes,
     gather_rows,
@@ -24,7 +25,7 @@ from mercer._dask import (
 )
 from mercer.classifiers._sample import Sample
 
-__all__ = ["BlockSample", "check_dask_fit", "choose_dask_nodes", "spread_and_rows"]
+__all__ = ["BlockSample", "check_dask_fit", "choose_dask_nodes"]
 
 Array = Any
 
@@ -36,26 +37,30 @@ class BlockSample(Sample):
     Parameters
     ----------
     X, codes, weights : Dask arrays
-    bounds, order : empty
-        A class is no slice here, and rows stand as they were given.
-    how_many : int
-        C.
+    bounds : tuple of zeros
+        C + 1 of them: a class is no slice here.
+    order : empty
+        Rows are as they were given.
     """
 
-    how_many: int = 0
-
-    @property
-    def n_classes(self) -> int:
-        """C."""
-        return self.how_many
-
     def as_given(self, values: Array) -> Array:
-        """Return (n,) numbers in the order in which the rows were given: theirs."""
+        """Return (n,) numbers as they are."""
         return values
+
+    @cached_property
+    def judged(self) -> Sample:
+        """Classes and weights in memory, sorted by class as rows in memory are; no columns."""
+        codes, weights = compute_arrays(self.codes, self.weights)
+        return Sample.sorted(np.empty((codes.size, 0)), codes.astype(np.int64), weights)
+
+    def loaded(self) -> Sample:
+        """Return all rows in memory."""
+        X, codes, weights = compute_arrays(self.X, self.codes, self.weights)
+        return Sample.sorted(X, codes.astype(np.int64), weights)
 
     def class_sums(self, values: Array) -> NDArray[np.float64]:
         """Add up (…, n) numbers by class: (…, C), computed."""
-        return class_totals(self.codes, values, self.how_many)
+        return class_totals(self.codes, values, self.n_classes)
 
 
 def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
@@ -85,20 +90,6 @@ def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
         )
     model.classes_ = classes
     return X, class_codes(classes, labels), weights
-
-
-def spread_and_rows(sample: Sample, at_least: int) -> tuple[float, Any, Any]:
-    """Return the mean variance of a column, and some rows with their weights, in memory.
-
-    Coordinates are relative to the largest, and weights to their sum.
-    """
-    X, weights = sample.X.astype(np.float64), sample.weights
-    unit, total = float(abs(X).max().compute()) or 1.0, float(weights.sum().compute())
-    X, weights = X / unit, weights / total
-    mean = (weights[:, None] * X).sum(axis=0).compute()
-    spread = float((weights[:, None] * (X - mean) ** 2).sum(axis=0).mean().compute())
-    step = max(1, X.shape[0] // at_least)
-    return spread, X[::step, :].compute(), weights[::step].compute()
 
 
 def choose_dask_nodes(

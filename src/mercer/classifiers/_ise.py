@@ -1,6 +1,5 @@
 """The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -14,13 +13,12 @@ from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._dask_left_out import tally_vectors
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._point_sums import class_sums_in_blocks
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import search, self_tune
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
 
@@ -193,7 +191,7 @@ class ISEClassifier(ClassVectorClassifier):
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Any) -> tuple[float, LeftOutVectors | None]:
+    def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
         """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
             return resolve_bandwidth(self.bandwidth, sample.X, sample.weights), None
@@ -202,29 +200,22 @@ class ISEClassifier(ClassVectorClassifier):
             return LeftOutVectors.of(sample, bandwidths, None, links="counts")
 
         rules = {"ise": _left_out_ways}
-        chosen = None
-        if is_dask_array(sample.X):
-            run = partial(tally_vectors, sample, rules, None, links="counts")
-            results, best = search(run, sample, self.scoring)
-        else:
-            results, best, ladder = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
-            chosen = cast(LeftOutVectors, ladder)
+        results, best, chosen = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
-        return float(results["bandwidth"][best]), chosen
+        return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
 
     def _fit_means(self, sample: Sample, chosen: LeftOutVectors | None) -> None:
         """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
-        if is_dask_array(sample.X):
-            shares = sample.weights / take_by_code(self.class_count_, sample.codes)
-        else:
-            shares = sample.weights / take_rows(self.class_count_, sample.codes)
+        per_row = take_by_code if is_dask_array(sample.X) else take_rows
+        shares = sample.weights / per_row(self.class_count_, sample.codes)
         if chosen is not None:
             self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
-            links = xp.exp(chosen.whole(0).log_links[0, :])
+            log_links = chosen.whole(0).log_links[0, :]
+            links = array_namespace(log_links).exp(log_links)
             self._cross = links / self.class_count_ + self.squared_norms_
         else:
             vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
@@ -280,6 +271,7 @@ class ISEClassifier(ClassVectorClassifier):
                 log=False,
                 groups=self._codes,
                 bandwidth=mercer_width(self.bandwidth_),
+                tol=self.tol,
             )
         xp = array_namespace(X)
         sums = kernel_sum(

@@ -7,33 +7,24 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import (
-    class_sizes,
-    held,
-    is_dask_array,
-    log_total,
-    row_numbers,
-    take_by_code,
-)
+from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._dask_left_out import tally_vectors
-from mercer.classifiers._dask_sample import choose_dask_nodes
+from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._nodes import choose_nodes, node_shares
-from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
+from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import search, self_tune
+from mercer.classifiers._selection import self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -148,7 +139,7 @@ class LaplacianClassifier(ClassVectorClassifier):
     Above 32 768 rows, bandwidths are judged on a random part of the rows first, 8192 or up to twice
     as many, each row still without itself and with all others; those that are behind the best
     by more than chance explains (6.5 standard errors of the difference) drop out, the others
-    go on to more rows, up to `loo_rows`.
+    go on to more rows.  The choice is that of all rows, but for a probability of some 1e-8.
 
     Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
     its weight in the size of its class: a class that has lost a row could be told by that.
@@ -180,6 +171,9 @@ class LaplacianClassifier(ClassVectorClassifier):
     >>> round(model.score(X[1::2], y[1::2]), 3)
     0.955
     """
+
+    bandwidth_: float
+    rule_: str
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
@@ -253,15 +247,13 @@ class LaplacianClassifier(ClassVectorClassifier):
         counts = to_numpy(sample.counts)
         self.class_prior_ = like(counts / counts.sum(), weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
-        if is_dask_array(X):
-            self._fit_blocks(sample, density, random_state)
-        else:
-            chosen = self._choose(sample, density.of_rows(sample.order))
-            xp = array_namespace(weights)
-            self.weights_ = xp.ones_like(weights)
-            if chosen.densities is not None:
-                self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
-            self._expand(X, codes, chosen, random_state)
+        chosen = self._choose(sample, density.of_rows(sample.order))
+
+        xp = array_namespace(weights)
+        self.weights_ = xp.ones_like(weights)
+        if chosen.densities is not None:
+            self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
+        self._expand(X, codes, chosen, random_state)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -278,7 +270,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             return LeftOutVectors.of(
                 sample,
                 bandwidths,
-                density.at_rows(sample.X, sample.weights, bandwidths, tol),
+                held(density.at_rows(sample.X, sample.weights, bandwidths, tol)),
                 squared=density.squared,
                 leaving=density.leaving(sample.weights, sample.unit),
                 links="norms" if "append" in rules else None,
@@ -289,7 +281,14 @@ class LaplacianClassifier(ClassVectorClassifier):
             fast = vectors(bandwidths)
             return ExactlyLeftOut(fast) if self.loo == "exact" and density.kind else fast
 
-        if isinstance(self.bandwidth, str) and self.bandwidth == "loo":
+        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
+        is_exact = self.loo == "exact" and density.kind and (by_loo or self.rule == "auto")
+        if is_exact and isinstance(sample, BlockSample):
+            require_few_rows(sample.X.shape[0])
+            in_memory = sample.loaded()
+            self._choose(in_memory, density.of_rows(in_memory.order))
+            return vectors((self.bandwidth_,))
+        if by_loo:
             self.loo_results_, best, chosen = self_tune(
                 prepare, ways, sample, self.scoring, self.loo_rows
             )
@@ -299,66 +298,12 @@ class LaplacianClassifier(ClassVectorClassifier):
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
                 return vectors((bandwidth,), self.tol)
             chosen = prepare((bandwidth,))
-            self.loo_results_ = race(chosen, ways, sample, self.scoring, self.loo_rows)
+            self.loo_results_ = race(chosen, ways, sample.judged, self.scoring, self.loo_rows)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])
         fast = chosen.fast if isinstance(chosen, ExactlyLeftOut) else chosen
         return cast(LeftOutVectors, fast)
-
-    def _fit_blocks(self, sample: Any, density: Density, random_state: Any) -> None:
-        """Fit rows in a Dask array: choose, weigh the rows, and expand on all or some of them."""
-        self._choose_blocks(sample, density)
-        X, codes, weights = sample.X, sample.codes, sample.weights
-        xp = array_namespace(weights)
-        F = density.at_rows(X, weights, (self.bandwidth_,), self.tol)
-        F = xp.ones_like(weights) if F is None else held(F[0, :])
-        self.weights_ = (xp.sum(weights) / F) ** 0.5 if density.kind else xp.ones_like(weights)
-        beta, rows = weights * F**-0.5, row_numbers(X)
-        if self.n_nodes is not None and self.n_nodes < X.shape[0]:
-            shares = node_shares(class_sizes(codes, sample.n_classes), self.n_nodes)
-            rows, X, codes, beta = choose_dask_nodes(
-                self.node_selection, X, codes, beta, shares, random_state
-            )
-        self.X_fit_, self.node_weights_ = X, beta
-        self.node_classes_, self.support_ = codes.astype(np.int64), rows
-        sample = Sample.sorted(X, codes, beta, sample.n_classes)
-        width = mercer_width(self.bandwidth_)
-        vectors = ClassVectors(sample, (width,), sample.weights[None, :])
-        self.norms_ = vectors.squared_norms[0, :] ** 0.5
-        if self.rule_ == "append":
-            self._log_links = _log_links(vectors)
-
-    def _choose_blocks(self, sample: Any, density: Density) -> None:
-        """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for."""
-        by_loo = isinstance(self.bandwidth, str) and self.bandwidth == "loo"
-        if not by_loo:
-            self.bandwidth_ = resolve_bandwidth(self.bandwidth, sample.X, sample.weights)
-        if not by_loo and self.rule != "auto":
-            self.rule_ = self.rule
-            return
-        if self.loo == "exact":  # which is for few rows
-            require_few_rows(sample.X.shape[0])
-            X, codes, weights = (A.compute() for A in (sample.X, sample.codes, sample.weights))
-            together = Sample.sorted(X, codes.astype(np.int64), weights)
-            self._choose(together, density.of_rows(together.order))
-            return
-        rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
-        run = partial(
-            tally_vectors,
-            sample,
-            {rule: partial(self._left_out_ways, rule) for rule in rules},
-            density,
-            leaving=density.leaving(sample.weights, sample.unit),
-            links="norms" if "append" in rules else None,
-        )
-        if by_loo:
-            self.loo_results_, best = search(run, sample, self.scoring)
-        else:
-            self.loo_results_ = run((self.bandwidth_,))
-            best = choose(self.loo_results_, self.scoring)
-        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
-        self.rule_ = str(self.loo_results_["rule"][best])
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the rows' scores without them; for the append rule also by whole classes."""
@@ -381,20 +326,25 @@ class LaplacianClassifier(ClassVectorClassifier):
         shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
         return scores + shift
 
-    def _expand(
-        self, X: Array, codes: NDArray[np.int64], chosen: LeftOutVectors, random_state: Any
-    ) -> None:
+    def _expand(self, X: Array, codes: Array, chosen: LeftOutVectors, random_state: Any) -> None:
         """Set the nodes and weights of the expansion, and what the rules need of it."""
         vectors = chosen.vectors
         beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
-        xp, rows = array_namespace(beta), np.arange(codes.size)
+        rows = row_numbers(X) if is_dask_array(X) else np.arange(codes.size)
         if self.n_nodes is not None and self.n_nodes < codes.size:
-            rows, beta = choose_nodes(
-                self.node_selection, X, codes, beta, width, self.n_nodes, random_state
-            )
-            X, codes = take_rows(X, rows), codes[rows]
+            if is_dask_array(X):
+                shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
+                rows, X, codes, beta = choose_dask_nodes(
+                    self.node_selection, X, codes, beta, shares, random_state
+                )
+            else:
+                rows, beta = choose_nodes(
+                    self.node_selection, X, codes, beta, width, self.n_nodes, random_state
+                )
+                X, codes = take_rows(X, rows), codes[rows]
             sample = Sample.sorted(X, codes, beta)
             vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
+        xp = array_namespace(beta)
         self.X_fit_, self.node_weights_ = X, beta
         self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
@@ -416,17 +366,13 @@ class LaplacianClassifier(ClassVectorClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
-    def _node_groups(self) -> Array:
-        codes = self.node_classes_
-        return codes if is_dask_array(codes) else to_numpy(codes)
-
     def _log_scores(self, X: Array) -> Array:
-        xp = array_namespace(X)
+        xp, codes = array_namespace(X), self.node_classes_
         log_sums = log_class_sums(
             X,
             self.X_fit_,
             self.node_weights_,
-            groups=self._node_groups(),
+            groups=codes if is_dask_array(codes) else to_numpy(codes),
             n_classes=len(self.classes_),
             bandwidth=mercer_width(self.bandwidth_),
             tol=self.tol,
@@ -445,10 +391,12 @@ class LaplacianClassifier(ClassVectorClassifier):
 
 def _log_links(vectors: ClassVectors) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
-    if is_dask_array(vectors.weights):
-        return _log_links_of_blocks(vectors)
     sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
     xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
+    if is_dask_array(beta):
+        from mercer.classifiers._dask_left_out import links_of_blocks
+
+        return links_of_blocks(sample, beta, norms, width)
     divided = xp.astype(beta / norms[sample.classes], sample.X.dtype)
     sums = []
     for rows in vectors.slabs():
@@ -460,21 +408,3 @@ def _log_links(vectors: ClassVectors) -> Array:
         sums.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = xp.concat(sums)
     return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])
-
-
-def _log_links_of_blocks(vectors: ClassVectors) -> Array:
-    """Return the same for rows in a Dask array."""
-    sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
-    codes, norms = sample.codes, vectors.squared_norms[0, :] ** 0.5
-    logs = class_sums_in_blocks(
-        sample.X,
-        sample.X,
-        beta / take_by_code(norms, codes),
-        sample.n_classes,
-        log=True,
-        groups=codes,
-        bandwidth=width,
-    )
-    index = np.arange(sample.n_classes)
-    others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
-    return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_dask_array
 from numpy.typing import NDArray
 
 from mercer.classifiers._class_vectors import ClassVectors, add_own
@@ -115,6 +115,11 @@ class LeftOutWindows:
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts."""
+        if is_dask_array(self.sample.X):
+            from mercer.classifiers._dask_left_out import window_parts
+
+            yield from window_parts(self.sample, self.bandwidths, rows)
+            return
         sample, widths = self.sample, self.bandwidths
         xp = array_namespace(sample.weights)
         vectors = ClassVectors(sample, widths, xp.stack([sample.weights] * len(widths)))
@@ -167,6 +172,8 @@ class LeftOutVectors:
         xp, omega = array_namespace(sample.weights), sample.weights
         widths = tuple(mercer_width(h) for h in bandwidths)
         weights = xp.stack([omega] * len(widths)) if densities is None else omega * densities**-0.5
+        if is_dask_array(weights):
+            weights = weights.rechunk({0: -1})
         return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
@@ -181,7 +188,8 @@ class LeftOutVectors:
         )
 
     @cached_property
-    def _removal(self) -> Removal | None:
+    def removal(self) -> Removal | None:
+        """What leaves the densities with a row."""
         if self.densities is None:
             return None
         sample, vectors = self.vectors.sample, self.vectors
@@ -191,8 +199,13 @@ class LeftOutVectors:
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield them, one bandwidth after the other for each slab of rows."""
+        if is_dask_array(self.vectors.weights):
+            from mercer.classifiers._dask_left_out import vector_parts
+
+            yield from vector_parts(self, rows)
+            return
         for some in self.vectors.slabs(rows):
-            if self._removal is None:
+            if self.removal is None:
                 sums, drifts = self.vectors.sums(some), None
             else:
                 sums, drifts = left_out_log_sums(
@@ -200,7 +213,7 @@ class LeftOutVectors:
                     self.vectors.sample.codes,
                     bandwidths=self.vectors.widths,
                     weights=self.vectors.weights,
-                    removal=self._removal,
+                    removal=self.removal,
                     rows=some,
                 )
             plain = self.vectors.sums(some) if self.links is not None else sums
@@ -211,7 +224,7 @@ class LeftOutVectors:
     def part(
         self, rows: Rows, rung: int, sums: Array, drifts: Array | None, plain: Array
     ) -> LeftOut:
-        """Return what the rules need, from the rows' sums without them."""
+        """Return what the rules need for these rows, from their sums at one bandwidth."""
         xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample
         at, counts, own = sample.index(rows), sample.counts_without(rows), sample.own(rows)
         omega, u = sample.weights[at], sample.unit[at]
@@ -252,11 +265,11 @@ class LeftOutVectors:
 
     def whole(self, rung: int) -> Whole:
         """Return the classes as they are with all rows."""
-        xp = array_namespace(self.vectors.weights)
         counts = self.vectors.sample.counts[None, :]
         log_norms = 0.5 * safe_log(self.vectors.squared_norms[rung, :])[None, :]
         divisor = safe_log(counts) if self.links == "counts" else log_norms
         products = self.vectors.products.log_all[rung, :, :]
+        xp = array_namespace(products)
         index = xp.arange(products.shape[0], device=device(products))
         others = xp.where(index[:, None] == index, -float("inf"), products - divisor)
         return Whole(counts, log_norms, logsumexp(others)[None, :])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,12 +16,11 @@ from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
-from mercer.classifiers._dask_left_out import tally_windows
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._sample import Rows, Sample
-from mercer.classifiers._selection import search, self_tune
+from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.sums import log_kernel_sum
 
@@ -214,7 +212,7 @@ class ParzenClassifier(ClassVectorClassifier):
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
         return np.array(widths)
 
-    def _leave_one_out(self, sample: Any) -> float:
+    def _leave_one_out(self, sample: Sample) -> float:
         kernel = get_kernel(self.kernel)
 
         def prepare(bandwidths: tuple[float, ...]) -> Ladder:
@@ -222,18 +220,11 @@ class ParzenClassifier(ClassVectorClassifier):
                 return LeftOutWindows(sample, bandwidths)
             return _OtherWindows(sample, bandwidths, kernel)
 
-        rules = {"bayes": self._left_out_ways}
-        if is_dask_array(sample.X):
-            run = partial(tally_windows, kernel, sample, rules)
-            results, best = search(run, sample, self.scoring)
-        else:
-            results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
+        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
+        results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
         del results["rule"]
         self.loo_results_ = results
         return float(results["bandwidth"][best])
-
-    def _left_out_ways(self, part: LeftOut) -> list[Array]:
-        return [self._left_out_scores(part)]
 
     def _left_out_scores(self, part: LeftOut) -> Array:
         xp = array_namespace(part.log_sums)
@@ -263,7 +254,7 @@ class ParzenClassifier(ClassVectorClassifier):
             for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
                 sums = log_class_sums(
                     X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                    kernel=kernel, bandwidth=h,
+                    kernel=kernel, bandwidth=h, tol=self.tol,
                 )  # fmt: skip
                 columns.append(sums[:, c] - kernel.log_normaliser(h, X.shape[1]))
             return xp.stack(columns, axis=1).rechunk({1: -1})
@@ -295,7 +286,7 @@ class _OtherWindows(LeftOutWindows):
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts, one bandwidth after the other."""
-        sample = self.sample
+        sample = self.sample.judged
         xp = array_namespace(sample.weights)
         some: Rows = slice(0, sample.X.shape[0]) if rows is None else rows
         at = sample.index(some)
@@ -307,6 +298,10 @@ class _OtherWindows(LeftOutWindows):
 
     def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
         """Return log Σ without the row itself: with the others of these, and with all others."""
+        if is_dask_array(self.sample.X):
+            from mercer.classifiers._dask_left_out import other_window_sums
+
+            return other_window_sums(self.sample, rows, self.kernel, bandwidth)
         sample, xp = self.sample, array_namespace(self.sample.X)
         options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
         weights = xp.astype(sample.weights, sample.X.dtype)

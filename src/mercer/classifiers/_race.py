@@ -100,14 +100,14 @@ def _judge(
         for rule, scores in rules.items():
             runner = rule, rungs[part.rung]
             if runner in runners:
-                verdicts[runner].append(verdict(sample, part, scores(part)))
+                verdicts[runner].append(_verdict(sample, part, scores(part)))
     for runner in runners:
         found, loss = zip(*verdicts[runner], strict=True)
         xp = array_namespace(loss[0])
         verdicts[runner] = [(xp.concat(found), xp.concat(loss))]
 
 
-def verdict(sample: Sample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
+def _verdict(sample: Sample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
     """Return whether each row was found right in all ways, and its largest loss."""
     xp, own = array_namespace(part.counts), sample.own(part.rows)
     classes = sample.classes[sample.index(part.rows)]

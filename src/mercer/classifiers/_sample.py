@@ -39,12 +39,12 @@ class Sample:
     order: NDArray[np.int64]
 
     @classmethod
-    def sorted(cls, X: Array, codes: Array, weights: Array, n_classes: int = 0) -> Any:
+    def sorted(cls, X: Array, codes: Array, weights: Array, n_classes: int = 0) -> "Sample":
         """Sort rows by class; those of a Dask array, with C classes, stay where they are."""
         if is_dask_array(X):
             from mercer.classifiers._dask_sample import BlockSample
 
-            return BlockSample(X, codes, weights, (), np.empty(0, np.int64), n_classes)
+            return BlockSample(X, codes, weights, (0,) * (n_classes + 1), np.empty(0, np.int64))
         order = np.argsort(codes, kind="stable")
         bounds = (0, *np.cumsum(np.bincount(codes)).tolist())
         return cls(take_rows(X, order), codes[order], take_rows(weights, order), bounds, order)
@@ -54,6 +54,11 @@ class Sample:
         place = np.empty_like(self.order)
         place[self.order] = np.arange(place.size)
         return take_rows(values, place)
+
+    @property
+    def judged(self) -> "Sample":
+        """The classes and weights in memory, of which leave-one-out draws rows."""
+        return self
 
     @property
     def n_classes(self) -> int:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
-from mercer.classifiers._dask_sample import spread_and_rows
 from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, race
 from mercer.classifiers._sample import Sample
@@ -30,12 +29,12 @@ def self_tune(
 
     def run(bandwidths: tuple[float, ...]) -> Table:
         ladder = prepare(bandwidths)
-        table = race(ladder, rules, sample, scoring, most)
+        table = race(ladder, rules, sample.judged, scoring, most)
         bandwidth = float(table["bandwidth"][choose(table, scoring)])
         winners[bandwidth] = ladder.at([bandwidths.index(bandwidth)])
         return table
 
-    results, best = search(run, sample, scoring, has_stages(sample, most))
+    results, best = search(run, sample, scoring, has_stages(sample.judged, most))
     return results, best, winners[float(results["bandwidth"][best])]
 
 
@@ -77,20 +76,21 @@ def search(
 
 def _centre(sample: Sample) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
-    silverman = silverman_bandwidth(sample.X, sample_weight=sample.weights)
     if is_dask_array(sample.X):
-        return _from_quartiles(silverman, *spread_and_rows(sample, _QUARTILE_ROWS))
+        from mercer.classifiers._dask_left_out import block_centre
+
+        return block_centre(sample)
+    silverman = silverman_bandwidth(sample.X, sample_weight=sample.weights)
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
     X, weights = xp.astype(sample.X, xp.float64) / unit, sample.weights / xp.sum(sample.weights)
     spread = float(xp.mean(weights @ (X - weights @ X) ** 2))
 
-    step = max(1, X.shape[0] // _QUARTILE_ROWS)
-    X, weights = to_numpy(X[::step, :]), to_numpy(weights[::step])
-    return _from_quartiles(silverman, spread, X, weights)
+    step = max(1, X.shape[0] // QUARTILE_ROWS)
+    return ladder_centre(silverman, spread, to_numpy(X[::step, :]), to_numpy(weights[::step]))
 
 
-def _from_quartiles(
+def ladder_centre(
     silverman: float, spread: float, X: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
     """Return Silverman's bandwidth, or what the quartiles of some rows make of it."""
@@ -137,4 +137,4 @@ def _merged(a: Table, b: Table) -> Table:
 _EXTENSIONS, _STEPS = 4, 8
 _ERRORS = 2  # standard errors by which a score must rise where some rows are judged only
 _LADDER_REACH = 16
-_QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough
+QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough

@@ -43,7 +43,7 @@ class Density:
 
     def of_rows(self, order: NDArray[np.int64]) -> "Density":
         """Return the same for rows in another order."""
-        if self.subset is None:
+        if self.subset is None or order.size == 0:  # of a Dask array: as they were given
             return self
         is_in = np.isin(order, self.subset)
         return Density(self.kind, np.flatnonzero(is_in))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_dask_array
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import like, to_numpy
@@ -159,8 +159,6 @@ class Standing:
 
 def has_stages(sample: Sample, most: int | None = None) -> bool:
     """Whether a sample is large enough to judge some of its rows first, or only `most`."""
-    if is_dask_array(sample.X):  # all rows are judged, by blocks
-        return False
     n = sample.codes.size
     return bool(n > max(_ALL_UP_TO, 2 * _FIRST)) or (most is not None and n > most)
 

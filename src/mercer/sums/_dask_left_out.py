@@ -1,34 +1,52 @@
 """`left_out_log_sums` over Dask arrays: pairs of blocks, merged as logarithms and drifts are.
 
 Sums of b bandwidths and G groups take b·G numbers for each row, more than the row itself as a
-rule: blocks of rows are cut into pieces for which this stays small.
+rule: the rows for which they are wanted are cut into pieces for which this stays small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._blocks import Blocks, merge_pairs
+from mercer._blocks import Blocks, compute, merge_pairs
+from mercer._dask import from_memory, row_numbers
 from mercer.sums._left_out import Removal, left_out_log_sums
 
-__all__ = ["left_out_blocks", "own_group_sums", "piece_chunks"]
+__all__ = ["left_out_blocks", "left_out_rows", "own_group_sums"]
 
 LeftOutSums = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 _PIECE_BYTES = 2**24  # of the sums of one piece
 _MANY_GROUPS = 128  # rows of a group in a block, below which groups are summed together
 
 
-def piece_chunks(X: Array, n_groups: int, n_bandwidths: int) -> tuple[int, ...]:
-    """Return sizes of pieces into which the blocks of X are cut for sums of many numbers a row."""
-    most = max(1, _PIECE_BYTES // (16 * n_groups * n_bandwidths))
-    pieces: list[int] = []
-    for size in X.chunks[0]:
-        count = max(1, -(-size // most))
-        pieces += [size * (k + 1) // count - size * k // count for k in range(count)]
-    return tuple(pieces)
+def left_out_rows(
+    X: Array,
+    groups: Array,
+    n_groups: int,
+    rows: NDArray[np.int64],
+    *,
+    bandwidths: tuple[float, ...],
+    weights: Array,
+    removal: Removal | None = None,
+) -> LeftOutSums:
+    """Return the logarithms and the drifts of some rows, in their order: (b, rows, groups).
+
+    Arguments are those of `left_out_log_sums` as Dask arrays, cut alike along the rows.
+    """
+    order = np.argsort(rows, kind="stable")
+    pieces = left_out_blocks(
+        X, groups, n_groups, bandwidths=bandwidths, weights=weights, removal=removal,
+        rows=rows[order],
+    )  # fmt: skip
+    logs, drifts = zip(
+        *compute(*(replace(pieces, keys=(key,)) for key in pieces.keys)), strict=True
+    )
+    place = np.argsort(order)
+    moved = None if removal is None else np.concatenate(drifts, axis=1)[:, place]
+    return np.concatenate(logs, axis=1)[:, place], moved
 
 
 def left_out_blocks(
@@ -39,16 +57,21 @@ def left_out_blocks(
     bandwidths: tuple[float, ...],
     weights: Array,
     removal: Removal | None = None,
-    pieces: tuple[int, ...],
+    rows: NDArray[np.int64] | None = None,
 ) -> Blocks:
-    """Return one task for each piece of rows: (logarithms, drifts), (b, rows, groups) each.
+    """Return one task for each piece of these rows, sorted, or of all: (logarithms, drifts)."""
+    most = max(1, _PIECE_BYTES // (16 * n_groups * len(bandwidths)))
+    numbers = row_numbers(X)
 
-    Arguments are those of `left_out_log_sums` as Dask arrays, cut alike along the rows.
-    """
-    rows = [Blocks.of(X.rechunk({0: pieces}))]
-    columns = [Blocks.of(X), Blocks.of(groups), Blocks.of(weights, axis=1)]
+    def pieces(A: Array) -> Blocks:
+        some = A if rows is None else A[rows]
+        return Blocks.of(some.rechunk({0: most}))
+
+    at = numbers.rechunk(most) if rows is None else from_memory(rows, most)
+    sides = [pieces(X), Blocks.of(at)]
+    columns = [Blocks.of(X), Blocks.of(numbers), Blocks.of(groups), Blocks.of(weights, axis=1)]
     if removal is not None:
-        rows.append(Blocks.of(removal.amount.rechunk({0: pieces})))
+        sides.append(pieces(removal.amount))
         columns += [
             Blocks.of(removal.densities, axis=1),
             Blocks.of(removal.least),
@@ -56,7 +79,7 @@ def left_out_blocks(
         ]
     squared = None if removal is None else removal.squared
     pair = _LeftOutPair(bandwidths, n_groups, squared)
-    return merge_pairs(pair, rows, columns, _merge, is_self=True, name="left-out")
+    return merge_pairs(pair, sides, columns, _merge, is_self=False, name="left-out")
 
 
 def own_group_sums(
@@ -78,35 +101,42 @@ class _LeftOutPair:
     n_groups: int
     squared: bool | None
 
-    def __call__(self, place: int | None, X: NDArray[Any], *others: NDArray[Any]) -> LeftOutSums:
+    def __call__(
+        self, _: int | None, X: NDArray[Any], at: NDArray[np.int64], *others: NDArray[Any]
+    ) -> LeftOutSums:
         given = list(others)
         amount = None if self.squared is None else given.pop(0)
-        Y, groups, weights = given[:3]
+        Y, numbers, groups, weights = given[:4]
         shape = (len(self.bandwidths), len(X), self.n_groups)
         logs = np.full(shape, -np.inf)
         drifts = None if amount is None else np.zeros(shape)
         if not (len(X) and len(Y)):
             return logs, drifts
-        rows = None if place is None else slice(place, place + len(X))
-        if amount is not None and rows is not None:
-            amount = np.zeros(len(Y))
-            amount[rows] = others[0]
-        removal = None
-        if amount is not None:
-            densities, least, drift_weights = given[3:]
-            removal = Removal(amount, densities, least, bool(self.squared), drift_weights)
-        sums, moved = left_out_log_sums(
-            X if place is None else Y,
-            groups.astype(np.int64),
-            bandwidths=self.bandwidths,
-            weights=weights,
-            removal=removal,
-            rows=rows,
-            Y=Y if place is None else None,
-        )
-        logs[:, :, : sums.shape[2]] = sums
-        if drifts is not None and moved is not None:
-            drifts[:, :, : moved.shape[2]] = moved
+        is_here = (at >= numbers[0]) & (at <= numbers[-1])  # rows that meet themselves
+        for some, among in ((np.flatnonzero(is_here), True), (np.flatnonzero(~is_here), False)):
+            if not some.size:
+                continue
+            rows = at[some] - numbers[0] if among else None
+            removal = None
+            if amount is not None:
+                densities, least, drift_weights = given[4:]
+                gone = amount[some]
+                if rows is not None:
+                    gone = np.zeros(len(Y))
+                    gone[rows] = amount[some]
+                removal = Removal(gone, densities, least, bool(self.squared), drift_weights)
+            sums, moved = left_out_log_sums(
+                Y if among else X[some],
+                groups.astype(np.int64),
+                bandwidths=self.bandwidths,
+                weights=weights,
+                removal=removal,
+                rows=rows,
+                Y=None if among else Y,
+            )
+            logs[:, some, : sums.shape[2]] = sums
+            if drifts is not None and moved is not None:
+                drifts[:, some, : moved.shape[2]] = moved
         return logs, drifts
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._dask import refuse_dask
 from mercer.kernels import Kernel
 from mercer.sums._api import check, passes
 from mercer.sums._plan import SumPlan
@@ -50,6 +51,11 @@ def explain_kernel_sum(
         "exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision,
         "log": False,
     }  # fmt: skip
+    for A in (X, Y):
+        refuse_dask(
+            A, "explain_kernel_sum", "every pair of blocks goes its own way",
+            "pass one block of either, X.blocks[0].compute()",
+        )  # fmt: skip
     checked, _ = check(X, Y, weights, groups, kernel, bandwidth, options)
     if checked[0].shape[0] == 0 or checked[1].shape[0] == 0:
         return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")

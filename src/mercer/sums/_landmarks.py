@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._dask import refuse_dask
 from mercer._rows import check_rows, match_rows
 from mercer.kernels import Kernel
 from mercer.sums._api import kernel_sum
@@ -97,6 +98,11 @@ def landmark_kernel_sum(
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
     if np.ndim(bandwidth) != 0:
         raise ValueError("landmark_kernel_sum takes one bandwidth, not several.")
+    for A in (X, Y):
+        refuse_dask(
+            A, "landmark_kernel_sum", "it draws from rows in memory",
+            "use kernel_sum over a sample of the rows, X[rows].compute()",
+        )  # fmt: skip
     X = check_rows(X, "X")
     X, Y = (X, X) if Y is None else match_rows(X, check_rows(Y, "Y", of=X))
     weights = check_weights(weights, Y.shape[0], X, log=False)
