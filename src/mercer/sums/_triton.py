@@ -24,6 +24,7 @@ from mercer.sums._triton_layout import (
     DIFFERENCES,
     NARROW,
     RESIDENT,
+    RESIDENT_UP_TO,
     STREAMED,
     Columns,
     Packed,
@@ -61,6 +62,9 @@ def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
         return "columns of weights are summed by torch"
+    if problem.exclude_self and problem.X.shape[1] > RESIDENT_UP_TO:
+        # A compiled kernel of this form has failed its test on a device; see docs/sums.md.
+        return f"rows of more than {RESIDENT_UP_TO} features among themselves are summed by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
     if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
@@ -152,7 +156,7 @@ def _launch(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
     tops = packer.radius.new_empty((n_segments, n_pieces, X.n_rows) if relative else (1,))
-    is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
+    is_own = problem.exclude_self or (problem.self_sum and packer.form in (NARROW, RESIDENT))
     kernels().sums[(n_blocks * n_segments * n_pieces,)](
         X.high, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         packer.radius if weights is None else weights, packer.radius if own is None else own,

@@ -21,7 +21,7 @@ from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
 DIFFERENCES, NARROW, RESIDENT, STREAMED = range(4)  # as in _triton_kernels
-_RESIDENT_UP_TO = 64  # features
+RESIDENT_UP_TO = 64  # features
 _UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
 _FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
 _FEWEST_TILES = 16  # that make a program worth starting
@@ -251,7 +251,7 @@ class Packer:
         units = _UNITS - (isqrt(d) + 1) / 2  # rounding lengthens a row by at most √d/2
         if d <= 16:
             return cls(geometry, NARROW, fast, False, radius, units, 16)
-        if d <= _RESIDENT_UP_TO:
+        if d <= RESIDENT_UP_TO:
             width = 1 << (d - 1).bit_length()
             return cls(geometry, RESIDENT, fast, precise, radius, units, width)
         return cls(geometry, STREAMED, fast, precise, radius, units, -(-d // step) * step)
