@@ -105,6 +105,7 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton_layout.Packer, "of", classmethod(of))
     monkeypatch.setattr(_triton, "owns", is_torch_array)
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
+    monkeypatch.setattr(_triton, "_AMONG_THEMSELVES_UP_TO", 10**9)  # the logic is right
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
     monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._triton",))

@@ -175,7 +175,7 @@ def _kernel_sum(
     checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
     out = _all_bandwidths(*checked, options)
     X, _, weights, groups, _, _ = checked
-    out = array_namespace(X).astype(out, X.dtype)
+    out = array_namespace(X).astype(out, X.dtype, copy=False)
     if groups is None and (weights is None or weights.ndim == 1):
         out = out[:, :, 0]
     return out[0] if is_number else out
@@ -244,7 +244,7 @@ def _all_bandwidths(
         parts = outputs[0] if len(outputs) == 1 else xp.concat(outputs, axis=2)
         for rung, i in enumerate(rungs):
             results[i] = parts[rung]
-    return xp.stack(results)
+    return results[0][None, ...] if len(results) == 1 else xp.stack(results)
 
 
 def passes(

@@ -45,6 +45,8 @@ TILES = {
 _KINDS = {"gaussian": 0, "laplace": 1, "cauchy": 2, "epanechnikov": 3}  # as in _triton_kernels
 _WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
 _OLDEST = (8, 0)  # compute capability that Triton's matrix products need
+# Features of rows that leave themselves out: of more, a compiled kernel failed on a device.
+_AMONG_THEMSELVES_UP_TO = RESIDENT_UP_TO
 _MOST_FILL = 4  # times as many columns as there are rows of Y
 _LN2 = 0.6931471805599453
 
@@ -62,9 +64,8 @@ def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
         return "columns of weights are summed by torch"
-    if problem.exclude_self and problem.X.shape[1] > RESIDENT_UP_TO:
-        # A compiled kernel of this form has failed its test on a device; see docs/sums.md.
-        return f"rows of more than {RESIDENT_UP_TO} features among themselves are summed by torch"
+    if problem.exclude_self and problem.X.shape[1] > _AMONG_THEMSELVES_UP_TO:
+        return "rows of so many features among themselves are summed by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
     if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
