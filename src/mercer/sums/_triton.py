@@ -1,10 +1,10 @@
 """The backend of float32 tensors on CUDA devices: sums fused into one Triton kernel.
 
 Blocks of rows stay on the chip while tiles of columns stream past; nothing of size n × m is
-stored.  Distances come from three float16 products on the matrix units (see
+stored.  Distances come from three or four float16 products on the matrix units (see
 `_triton_kernels`), or from differences where these would cost digits.  Cost: n·m exponentials, and
-3·n·m·d float16 multiply-adds.  Memory: rows and columns packed for the matrix units (4 bytes a
-number) and the sums, in slabs within scikit-learn's ``working_memory``.
+as many float16 products of d numbers.  Memory: rows and columns packed for the matrix units (4
+bytes a number) and the sums, in slabs within scikit-learn's ``working_memory``.
 """
 
 from importlib.util import find_spec

@@ -8,9 +8,9 @@ one half, both exact or nearly so in float16:
 
 with rest(x) = 2 Hx·Lx + ‖Lx‖².  The first bracket is a whole number below 2²⁴, exact in float32 in
 whatever order it is added up; the second is a thousand times smaller, and so is its rounding.
-With more than 16 features, coordinates are so much smaller than the radius that float16 holds
-much of a rest as well, M = H + L: then 2 Mx·Ly stands for 2 Hx·Ly + 2 Lx·Ly, unless the windows are
-so narrow (PRECISE) that this is not enough.
+With 17 to 64 features, coordinates are so much smaller than the radius that float16 holds much of
+a rest as well, M = H + L: then 2 Mx·Ly stands for 2 Hx·Ly + 2 Lx·Ly, unless the windows are so
+narrow (PRECISE) that this is not enough.
 """
 
 import triton
@@ -225,17 +225,15 @@ def scaled_distances(
             x_part = tl.load(X_high + x_at + k)
             y_part = tl.trans(tl.load(Y_high + y_at + k))
             if not FAST:
+                # No sum of x_part and x_rest here: what is read into registers as well gets fewer
+                # buffers than what products still read while the next parts are copied.
                 x_rest = tl.load(X_low + x_at + k)
                 y_rest = tl.trans(tl.load(Y_low + y_at + k))
-                if PRECISE:
-                    cross = tl.dot(x_part, y_rest, cross)
-                else:
-                    cross = tl.dot(x_part + x_rest, y_rest, cross)
+                cross = tl.dot(x_part, y_rest, cross)
             t = tl.dot(x_part, y_part, t)  # between the others, which wait for each other
             if not FAST:
                 cross = tl.dot(x_rest, y_part, cross)
-                if PRECISE:
-                    cross = tl.dot(x_rest, y_rest, cross)
+                cross = tl.dot(x_rest, y_rest, cross)
         t = t + cross
         x_rests = x_second * kappa
         y_rests = tl.load(Y_second + columns) * kappa

@@ -30,7 +30,7 @@ _PIECE_BYTES = 2**24  # of columns that stay in the second-level cache
 # at precision="fast"; and for at most four features, where differences cost little.
 _PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
 _PRODUCTS_AT_FEW_FEATURES = 2.0**6
-_THREE_UP_TO = {False: 2.0**10, True: 2.0**6}  # for sums and logs with more than 16 features
+_THREE_UP_TO = {False: 2.0**10, True: 2.0**6}  # for sums and logs with 17 to 64 features
 
 
 @cache
@@ -254,7 +254,7 @@ class Packer:
         if d <= RESIDENT_UP_TO:
             width = 1 << (d - 1).bit_length()
             return cls(geometry, RESIDENT, fast, precise, radius, units, width)
-        return cls(geometry, STREAMED, fast, precise, radius, units, -(-d // step) * step)
+        return cls(geometry, STREAMED, fast, not fast, radius, units, -(-d // step) * step)
 
     @property
     def bytes_per_row(self) -> int:
