@@ -62,15 +62,16 @@ def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
     """Return what the work gives; where the device is full, that of work in smaller parts."""
     import torch
 
-    try:
-        return work()
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-    torch.cuda.empty_cache()
-    what = f"a kernel sum of {problem.X.shape[0]} rows over {problem.n_columns}"
-    with config_context(working_memory=working_memory() / 2**24), room_on_device(what):
-        return work()
+    with torch.cuda.device_of(problem.X):  # of several, the one that the rows are on
+        try:
+            return work()
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+        torch.cuda.empty_cache()
+        what = f"a kernel sum of {problem.X.shape[0]} rows over {problem.n_columns}"
+        with config_context(working_memory=working_memory() / 2**24), room_on_device(what):
+            return work()
 
 
 @dataclass(frozen=True)
