@@ -5,29 +5,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, Interval, fit_context
+from mercer.models._delegating import DelegatingClassifier
 from mercer.spectral import stratified_rows
 
 __all__ = ["CappedClassifier"]
 
 
-def _has(method: str) -> Any:
-    """Return a test of whether the wrapped classifier has a method."""
-
-    def has(capped: Any) -> bool:
-        return hasattr(getattr(capped, "estimator_", capped.estimator), method)
-
-    return available_if(has)
-
-
-class CappedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CappedClassifier(DelegatingClassifier):
     """Fit a classifier on a random part of the rows where there are too many of them.
 
     Time and memory of methods that compare all pairs of rows grow with the square of their
@@ -97,56 +88,8 @@ class CappedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator_ = clone(self.estimator).fit(X[rows], y[rows])
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._checked(X)
-        return np.asarray(self.estimator_.predict(X))
-
-    @_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        X = self._checked(X)
-        return np.asarray(self.estimator_.predict_proba(X))
-
-    @_has("decision_function")
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        X = self._checked(X)
-        return np.asarray(self.estimator_.decision_function(X))
-
-    def _checked(self, X: Any) -> Any:
+    def _answer(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         refuse_tensor(X, self)
-        return validate_data(self, X, reset=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        return tags
+        X = validate_data(self, X, reset=False)
+        return np.asarray(getattr(self.estimator_, method)(X))

@@ -12,16 +12,15 @@ import numpy as np
 from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
 from mercer._rows import check_row_weights, refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer.models._capped import CappedClassifier
+from mercer.models._delegating import DelegatingClassifier
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]
 
@@ -68,16 +67,7 @@ def check_device(device: str) -> None:
         raise ValueError(f"Device {device!r} is not there: choose {there}.")
 
 
-def _has(method: str) -> Any:
-    """Return a test of whether the wrapped classifier has a method."""
-
-    def has(wrapper: Any) -> bool:
-        return hasattr(getattr(wrapper, "estimator_", wrapper.estimator), method)
-
-    return available_if(has)
-
-
-class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class OnDevice(DelegatingClassifier):
     """Fit and predict on a device what is given and answered as NumPy arrays.
 
     Rows are put on the device as tensors, and the classifier computes there.  What it has
@@ -164,47 +154,6 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = self.estimator_.classes_
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._answer("predict", X)
-
-    @_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return self._answer("predict_proba", X)
-
-    @_has("decision_function")
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._answer("decision_function", X)
-
     def _answer(self, method: str, X: Any) -> NDArray[Any]:
         """Call a method of the classifier on the device."""
         check_is_fitted(self)
@@ -229,11 +178,6 @@ class OnDevice(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             return torch.tensor(value, device=self.device)
         return value
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        return tags
 
 
 def _runs_on_device(estimator: Any) -> bool:
