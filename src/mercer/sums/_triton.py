@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize
+from mercer._arrays import Array, is_on_gpu, itemsize
 from mercer.kernels import KERNELS
 from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
@@ -53,7 +52,7 @@ _LN2 = 0.6931471805599453
 
 def owns(X: Array) -> bool:
     """Whether this backend computes sums over such arrays."""
-    return bool(is_torch_array(X)) and bool(X.is_cuda)
+    return is_on_gpu(X)
 
 
 def refuses(problem: Problem, n_rows: int | None = None) -> str | None:

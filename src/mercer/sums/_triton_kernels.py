@@ -30,7 +30,7 @@ EPANECHNIKOV = tl.constexpr(3)
 
 _UNROLLED = tl.constexpr(4)  # features of differences that need no loop
 _PART = tl.constexpr(2048.0)  # norms are written as whole numbers of this, and of 1, and a rest
-_LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that only fills up
+LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that only fills up
 
 
 @triton.jit(do_not_specialize=["n_x", "n_y"])
@@ -340,6 +340,18 @@ def home_tiles(own, rows, first, last, n_columns, COLUMNS: tl.constexpr):
     return mine, begin, end
 
 
+@triton.jit
+def store_rungs(at, n_rows, r0, r1, r2, r3, RUNGS: tl.constexpr):
+    """Write the numbers of each rung, n_rows apart."""
+    tl.store(at, r0)
+    if RUNGS > 1:
+        tl.store(at + n_rows, r1)
+    if RUNGS > 2:
+        tl.store(at + 2 * n_rows, r2)
+    if RUNGS > 3:
+        tl.store(at + 3 * n_rows, r3)
+
+
 @triton.jit(do_not_specialize=["n_pieces"])
 def sums(
     X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own,
@@ -372,7 +384,7 @@ def sums(
     mine = rows
     if OWN:
         mine, home, away = home_tiles(own, rows, first, last, n_columns, COLUMNS)
-    top = tl.full((ROWS,), _LOWEST, tl.float32)
+    top = tl.full((ROWS,), LOWEST, tl.float32)
     t0 = tl.zeros((ROWS,), tl.float64)
     t1 = tl.zeros((ROWS,), tl.float64)
     t2 = tl.zeros((ROWS,), tl.float64)
@@ -405,12 +417,6 @@ def sums(
         t3 = t3 * tl.exp2(8 * grown) + s3.to(tl.float64)
         start = stop
     at = piece.to(tl.int64) * RUNGS * n_rows + rows
-    tl.store(totals + at, t0)
-    if RUNGS > 1:
-        tl.store(totals + at + n_rows, t1)
-    if RUNGS > 2:
-        tl.store(totals + at + 2 * n_rows, t2)
-    if RUNGS > 3:
-        tl.store(totals + at + 3 * n_rows, t3)
+    store_rungs(totals + at, n_rows, t0, t1, t2, t3, RUNGS)
     if LOG:
         tl.store(tops + piece.to(tl.int64) * n_rows + rows, top)

@@ -5,15 +5,16 @@ import triton.language as tl
 
 from mercer.sums._triton_kernels import (
     DIFFERENCES,
+    LOWEST,
     fold,
     home_tiles,
     kappa_of,
     load_rows,
     scaled_distances,
+    store_rungs,
     tiles_of,
 )
 
-_LOWEST = tl.constexpr(-1e30)
 _NOTHING = tl.constexpr(2.0**-25)  # beside 1, in float32
 
 
@@ -156,7 +157,7 @@ def left_out_sums(
     )
     mine, home, away = home_tiles(own, rows, first, last, n_columns, COLUMNS)
     removed = tl.load(removed_at + rows)
-    top = tl.full((ROWS,), _LOWEST, tl.float32)
+    top = tl.full((ROWS,), LOWEST, tl.float32)
     t0 = tl.zeros((ROWS,), tl.float64)
     t1 = tl.zeros((ROWS,), tl.float64)
     t2 = tl.zeros((ROWS,), tl.float64)
@@ -198,19 +199,7 @@ def left_out_sums(
         c3 += d3.to(tl.float64)
         start = stop
     at = piece.to(tl.int64) * RUNGS * n_rows + rows
-    tl.store(totals + at, t0)
-    if RUNGS > 1:
-        tl.store(totals + at + n_rows, t1)
-    if RUNGS > 2:
-        tl.store(totals + at + 2 * n_rows, t2)
-    if RUNGS > 3:
-        tl.store(totals + at + 3 * n_rows, t3)
+    store_rungs(totals + at, n_rows, t0, t1, t2, t3, RUNGS)
     if REMOVAL:
-        tl.store(drifts + at, c0)
-        if RUNGS > 1:
-            tl.store(drifts + at + n_rows, c1)
-        if RUNGS > 2:
-            tl.store(drifts + at + 2 * n_rows, c2)
-        if RUNGS > 3:
-            tl.store(drifts + at + 3 * n_rows, c3)
+        store_rungs(drifts + at, n_rows, c0, c1, c2, c3, RUNGS)
     tl.store(tops + piece.to(tl.int64) * n_rows + rows, top)
