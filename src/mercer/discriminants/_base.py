@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import on_dask
+from mercer._dask_estimators import on_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace

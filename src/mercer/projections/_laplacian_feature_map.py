@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, to_numpy
-from mercer._dask import on_dask, refuses_dask
+from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace

@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from mercer._dask import on_dask, refuses_dask
+from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from mercer._dask import on_dask, refuses_dask
+from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
