@@ -32,6 +32,16 @@ def _missing_browser() -> str | None:
 _NEEDS = {"data": _missing_data, "gpu": _missing_gpu, "browser": _missing_browser}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="try all cases, not a share of them")
+
+
+@pytest.fixture(scope="session")
+def long(request) -> bool:
+    """Tell whether all cases are wanted: the suite runs a share, the Makefile's commands all."""
+    return request.config.getoption("--long")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for marker, missing in _NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]

@@ -1,0 +1,19 @@
+# The long commands. docs/reliability.md says what each one showed and how long it takes.
+PYTHON ?= .venv/bin/python
+
+.PHONY: torture mutants faults load audit
+
+torture:  ## 200 000 generated cases of the numerical code
+	$(PYTHON) -m pytest tests/torture --long -q -s
+
+mutants:  ## breaks the maths on purpose and counts who notices
+	$(PYTHON) tests/mutants/run.py
+
+faults:  ## kills, full disks, no memory, broken caches
+	$(PYTHON) -m pytest tests/faults --long -q -s
+
+load:  ## ten million rows, many threads and processes on one model
+	$(PYTHON) -m pytest tests/load --long -q -s
+
+audit:  ## known vulnerabilities of the dependencies
+	$(PYTHON) tests/security/audit.py
