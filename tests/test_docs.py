@@ -139,5 +139,5 @@ def test_the_version_to_cite_is_this_one():
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_files_exist(path):
     text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
+    for name in re.findall(r"(?<!:)\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
         assert (ROOT / name).exists() or name.startswith("docs/_build"), f"{path.name}: {name}"
