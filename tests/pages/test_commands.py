@@ -79,7 +79,8 @@ def _lines():
 def test_every_command_is_run_somewhere():
     known = {*RUN, *LATER, *ELSEWHERE}
     scripts = {line for line in _lines() if any(script_calls(f"`{line}`"))}
-    assert _lines() - scripts <= known, "commands that nothing runs"
+    targets = {line for line in _lines() if line.startswith("make ")}  # long commands themselves
+    assert _lines() - scripts - targets <= known, "commands that nothing runs"
     mentioned = {line.partition(" #")[0].strip() for path in PAGES for line in typed(_read(path))}
     assert known <= mentioned, "commands that no page has"
 

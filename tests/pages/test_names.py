@@ -17,11 +17,10 @@ from mercer._sklearn import StrOptions
 from pages.reading import PAGES, ROOT, spans
 from test_public_api import PACKAGES
 
-# Of other libraries, of machines, of tests that extend.md names.
+# Of other libraries, of machines, of examples.
 FOREIGN = """
-    CHANGELOG CONTRIBUTING LOG_PROFILES MyKernel NUMBA_DISABLE_JIT SAID backend bash bibtex
-    binomtest
-    breast_cancer chromium combined_ftest_5x2cv cross_val_score crossover driver example fast ffast
+    CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY bash bibtex binomtest breast_cancer
+    chromium combined_ftest_5x2cv cross_val_score crossover driver example fast ffast
     friedmanchisquare gaussian_kde ida_ imbalanced isotonic kneighbors_graph march math native
     paired_ttest_5x2cv paired_ttest_kfold_cv path plot_gallery posthoc_nemenyi_friedman pytest
     ttest_rel ward
@@ -29,26 +28,28 @@ FOREIGN = """
 
 
 @cache
-def _words():
-    """Return every word of the code, and the names of files and folders."""
-    words = set(FOREIGN.split())
-    for folder in ("src", "tests", "benchmarks", "examples"):
+def _words(*folders):
+    """Return every word of the code in these folders, and the names of all files and folders."""
+    words = set(FOREIGN.split()) | {path.stem for path in ROOT.glob("*.*")}
+    for folder in ("src", "tests", "benchmarks", "examples", "docs"):
         for path in (ROOT / folder).rglob("*.*"):
             if "__pycache__" in path.parts:
                 continue
             words |= {path.name, path.stem, path.parent.name}
-            if folder == "src" and path.suffix in (".py", ".toml"):
+            if folder in folders and path.suffix in (".py", ".toml"):
                 words |= set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
     return words
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_words_in_code_exist(path):
+    for_authors = path.name in ("CONTRIBUTING.md", "SECURITY.md", "extend.md", "reliability.md")
+    known = _words("src", "tests", "benchmarks") if for_authors else _words("src")
     commands = ("mercer ", "python", "pip ", "make ", "git ")
     for span in spans(path.read_text(encoding="utf-8")):
         if not span.startswith(commands):
             words = set(re.findall(r"(?<![\w.])[A-Za-z_]\w{3,}", span))
-            assert words <= _words(), f"`{span}`: {words - _words()}"
+            assert words <= known, f"`{span}`: {words - known}"
 
 
 @cache
