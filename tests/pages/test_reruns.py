@@ -7,6 +7,7 @@ what another processor, NumPy or SciPy changes. Times are not compared here, the
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -92,16 +93,21 @@ def test_a_changed_figure_is_seen():
     assert unmatched([1.5, 1.5], [1.5, 2.5], 0.2) == [1.5]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_first_command_prints_what_the_pages_show(long, tmp_path):
-    """Scores of `mercer compare` as on the start page; times and sizes are the machine's."""
+    """Scores of `mercer compare` as on the start page; times and sizes are the machine's.
+
+    The budget is longer than on the page, so that a busy machine gets through its rounds too.
+    """
     (block,) = [b for b in blocks(ROOT / "docs/index.md") if "printed by" in b.markers]
     page = dict(re.findall(r"^(\w+) +(0\.\d+) ", block.text, re.M))
     assert len(page) == 10
     if not long:
         pytest.skip("half a minute: make docs-check")
     program = "import sys; from mercer.cli import main; sys.exit(main())"
-    out = run(f"python -c {shlex.quote(program)} compare -o {shlex.quote(str(tmp_path))}")
+    out = run(
+        f"python -c {shlex.quote(program)} compare --budget 10m -o {shlex.quote(str(tmp_path))}"
+    )
     measured = dict(re.findall(r"^(\w+) +(0\.\d+) ", out, re.M))
     assert {n: float(v) for n, v in measured.items()} == {
         n: pytest.approx(float(v), abs=0.01) for n, v in page.items()
@@ -114,8 +120,10 @@ def test_script_of_the_history_prints_its_table(long, tmp_path):
     lines = typed(_section_text("projections.md", "Few labels"))
     (show,) = [line for line in lines if line.startswith("git show")]
     source = show.split()[2]
-    found = subprocess.run(["git", "show", source], cwd=ROOT, capture_output=True, text=True)
-    if found.returncode:
+    found = None
+    if shutil.which("git"):
+        found = subprocess.run(["git", "show", source], cwd=ROOT, capture_output=True, text=True)
+    if found is None or found.returncode:
         pytest.skip("the history of the repository is not here")
     assert "semi" in found.stdout
     if not long:
