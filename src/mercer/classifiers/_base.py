@@ -177,7 +177,6 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Rows of weight 0 are gone, as if they had not been given.
         """
-        self.__dict__.pop("loo_results_", None)  # of an earlier fit
         if is_dask_array(X):
             from mercer.classifiers._dask_sample import check_dask_fit
 

@@ -1,6 +1,6 @@
 """The class whose mean a point makes the smallest angle with, in the space as it is."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
@@ -12,7 +12,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_totals, take_by_code
 from mercer._dask_estimators import on_dask
 from mercer._rows import check_row_weights, check_same_home, check_tensor
-from mercer._sklearn import get_namespace
+from mercer._sklearn import fit_context, get_namespace
 from mercer.classifiers._dask_sample import check_dask_fit
 
 Array = Any
@@ -74,6 +74,9 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
     array(['east', 'north'], dtype='<U5')
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NearestAngleClassifier":
         """Find the class means.
 
