@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import copied, like, take_rows, to_numpy
 from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
@@ -239,6 +239,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         self
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
+        X = copied(X)  # rows are kept
         random_state = check_random_state(self.random_state)
         sample = Sample.sorted(X, codes, weights, len(self.classes_))
         density = Density(

@@ -155,7 +155,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self
         """
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, copy=True)  # kept
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
         edges = radius_edges(X, X, self._radii, self._radii)

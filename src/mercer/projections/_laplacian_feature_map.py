@@ -158,7 +158,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
-        X = validate_data(self, X, dtype=floats, ensure_min_samples=2)
+        X = validate_data(self, X, dtype=floats, ensure_min_samples=2, copy=True)  # it is kept
         if self.n_components > X.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "

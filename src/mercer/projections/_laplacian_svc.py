@@ -174,7 +174,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
             self.X_fit_ = setting.X[space.pivots]
             self.dual_coef_ = space.landmark_coefficients(whitened.R @ V)
         else:
-            self.X_fit_ = setting.X
+            self.X_fit_ = setting.X.copy()
             self.dual_coef_ = c - weight * (setting.L @ (whitened.G @ V))
         return self
 
