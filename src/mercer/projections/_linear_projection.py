@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask_estimators import on_dask, refuses_dask
+from mercer._memory import by_slabs
 from mercer._rows import check_coordinates, refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
@@ -171,8 +172,10 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        out: FloatArray = (X - self.mean_) @ self.components_.T
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        out: FloatArray = by_slabs(
+            lambda rows: (rows - self.mean_) @ self.components_.T, X, 8 * X.shape[1]
+        )
         return out
 
     def inverse_transform(self, X: Any) -> FloatArray:
