@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 
@@ -87,7 +88,7 @@ def _measured(n_rows, budget, pairs):
 
 def _many(long):
     data = rows()
-    return np.repeat(data.new, 4000 if long else 20, axis=0)
+    return np.repeat(data.new, 400 if long else 20, axis=0)
 
 
 @every_subject
@@ -138,3 +139,32 @@ def test_processes_agree_with_one(long):
             jobs = [pool.submit(answer, content, subject.methods, new) for _ in range(AT_ONCE)]
             for job in jobs:
                 assert_same_bits(job.result(), expected)
+
+
+@pytest.mark.timeout(600)
+def test_predict_takes_a_long_table(long, tmp_path):
+    """`mercer predict` reads its table whole: what that takes is printed."""
+    if not long:
+        pytest.skip("a million rows: in the long run")
+    n_rows, rng = 1_000_000, np.random.default_rng(0)
+    small, table = tmp_path / "small.csv", tmp_path / "table.csv"
+    frame = pd.DataFrame(rng.normal(size=(n_rows, 3)).round(3), columns=["a", "b", "c"])
+    frame.to_csv(table, index=False)
+    frame[:300].assign(kind=np.where(frame["a"][:300] > 0, "up", "down")).to_csv(small, index=False)
+    model, out = tmp_path / "model.skops", tmp_path / "out.csv"
+    mercer = [sys.executable, "-c", "from mercer.cli import main; main()"]
+    fit = [*mercer, "fit", small, "-t", "kind", "-m", "fisher", "-o", model]
+    subprocess.run(fit, check=True, capture_output=True)
+    child = subprocess.Popen([*mercer, "predict", model, table, "-o", out])
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    found = pd.read_csv(out)
+    assert len(found) == n_rows
+    right = np.where(frame["a"] > 0, "up", "down") == found["predicted"]
+    assert right.mean() > 0.95
+    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    size = table.stat().st_size / 2**20
+    print(
+        f"\nmercer predict: {n_rows} rows, {size:.0f} MiB of CSV: {seconds:.0f} s, {peak:.0f} MiB"
+    )

@@ -232,7 +232,8 @@ class LaplacianClassifier(ClassVectorClassifier):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; a weight of 2 is the same as the row twice.
+            How often each row counts; a weight of 2 is the same as the row twice, except that with
+            `n_nodes` a row twice may be two nodes.
 
         Returns
         -------
