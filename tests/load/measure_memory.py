@@ -16,7 +16,7 @@ os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", "65536")
 os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", "0")
 if __name__ == "__main__" and "MERCER_LOAD" not in os.environ:
     os.environ["MERCER_LOAD"] = "1"
-    os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - malloc reads them at the start
+    os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - malloc reads them at the start
 
 import numpy as np
 import sklearn
