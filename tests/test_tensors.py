@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from test_contract import _public_estimators
+from contract.subjects import public_estimators
 from test_public_api import PACKAGES
 
 # These compute where their rows are.
@@ -36,7 +36,7 @@ def _make(cls):
 
 ESTIMATORS = {
     name: cls
-    for name, cls in _public_estimators(set(PACKAGES) - {"mercer.tables"}).items()
+    for name, cls in public_estimators(set(PACKAGES) - {"mercer.tables"}).items()
     if hasattr(cls, "fit")
 }
 

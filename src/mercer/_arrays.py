@@ -43,6 +43,11 @@ def like(values: Any, A: Array, dtype: Any = None) -> Array:
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
 
 
+def copied(A: Array) -> Array:
+    """Return the values in an array of its own; a Dask array, which has none, as it is."""
+    return A if is_dask_array(A) else array_namespace(A).asarray(A, copy=True)
+
+
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
     """Return these rows of A (or entries of a vector)."""
     if is_dask_array(A):  # in blocks of the size that A has

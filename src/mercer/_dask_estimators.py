@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from mercer._dask import by_blocks, check_dask_rows, is_dask_array, refuse_dask
+from mercer._sklearn import fit_afresh
 
 __all__ = ["on_dask", "refuses_dask"]
 
@@ -63,7 +64,8 @@ def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> 
     def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
         if not is_dask_array(X):
             return method(self, X, *arguments, **options)
-        model = fit(self, X, *arguments, **options)
+        with fit_afresh(self):
+            model = fit(self, X, *arguments, **options)
         return model.transform(X) if name == "fit_transform" else model
 
     return fitted

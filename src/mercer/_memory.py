@@ -3,8 +3,12 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from array_api_compat import array_namespace, device
 from sklearn import get_config
+
+Array = Any
 
 _LEAST_ROWS = 64  # of a block
 
@@ -19,6 +23,30 @@ def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[in
     step = max(1, budget // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
         yield start, min(start + step, n_rows)
+
+
+def by_slabs(answer: Callable[[Array], Array], X: Array, bytes_per_row: int) -> Array:
+    """Answer ranges of rows one after the other, so that each takes half of the budget at most.
+
+    Parameters
+    ----------
+    answer : callable
+        From some rows of X to an array with a row for each.
+    X : array of shape (n, d)
+    bytes_per_row : int
+        What is computed on the way, beside the answer itself.
+    """
+    slabs = list(row_slabs(X.shape[0], bytes_per_row, working_memory() // 2))
+    if len(slabs) <= 1:
+        return answer(X)
+    out = None
+    for start, stop in slabs:
+        part = answer(X[start:stop, :])
+        if out is None:
+            xp, shape = array_namespace(part), (X.shape[0], *part.shape[1:])
+            out = xp.empty(shape, dtype=part.dtype, device=device(part))
+        out[start:stop] = part
+    return out
 
 
 def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:

@@ -13,6 +13,7 @@ from array_api_compat import (
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.utils import check_array
 
 from mercer._arrays import Array, detached, to_numpy
 from mercer._memory import row_slabs
@@ -156,6 +157,18 @@ def refuse_tensor(X: Any, who: object) -> None:
         raise TypeError(
             f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
         )
+
+
+def check_coordinates(Z: Any, n_components: int, who: object) -> NDArray[np.float64]:
+    """Return coordinates for `inverse_transform`, if there are as many as components."""
+    refuse_tensor(Z, who)
+    Z = check_array(Z, dtype=np.float64, input_name="X")
+    if Z.shape[1] != n_components:
+        raise ValueError(
+            f"X has {Z.shape[1]} features, but {type(who).__name__}.inverse_transform is expecting "
+            f"{n_components}: one for each component."
+        )
+    return np.asarray(Z)
 
 
 def check_same_home(X: Array, fitted: Array) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mercer.graphs import _nearest as nearest
 from mercer.graphs import _neighbors as module
 from mercer.graphs import neighbor_graph
 from oracles import projections as oracle
@@ -98,10 +99,32 @@ def test_classes_are_needed():
         neighbor_graph(np.eye(3), neighborhood="class")
 
 
+@pytest.mark.parametrize("neighborhood", ["knn", "radius"])
+@pytest.mark.parametrize("n_columns", [3, 30])
+def test_neighbours_keep_their_digits_far_from_the_origin(neighborhood, n_columns):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, n_columns)) * 2**10) / 2**10
+    X[30:] += 2.0**36  # distances by products are all noise, about any centre
+    options = {"neighborhood": neighborhood, "n_neighbors": 5, "radius": 1.3 * n_columns**0.5}
+    near, far = (neighbor_graph(part, **options) for part in (X[:30], X[30:] - 2.0**36))
+    both = neighbor_graph(X, **options)
+    assert both.nnz == near.nnz + far.nnz > 100
+    for part, found in ((near, both[:30, :30]), (far, both[30:, 30:])):
+        np.testing.assert_array_equal(found.toarray(), part.toarray())
+
+
+def test_copies_are_the_nearest_neighbours():
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 30)), 4, axis=0) + 1e8
+    graph = neighbor_graph(X, n_neighbors=3)
+    assert graph.data.tolist() == [0.0] * 240
+    assert not graph.diagonal().any()
+    np.testing.assert_array_equal(graph.indices // 4, np.repeat(np.arange(20), 12))
+
+
 def test_blocks_do_not_change_distances(data, monkeypatch):
     X, _ = data
     whole = neighbor_graph(X, n_neighbors=5)
-    monkeypatch.setattr(module, "_CHUNK", 7)
+    monkeypatch.setattr(nearest, "_CHUNK", 7)
     np.testing.assert_array_equal(neighbor_graph(X, n_neighbors=5).data, whole.data)
 
 

@@ -1,7 +1,7 @@
 """What the classifiers share: input, labels, priors, and answers from one table of scores."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from mercer._dask import (
     from_memory,
     is_dask_array,
 )
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import by_slabs, working_memory
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
@@ -60,10 +60,14 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._goes_by_blocks(X):
             n_columns = None if len(self.classes_) == 2 else len(self.classes_)
             return by_blocks(self.decision_function, X, n_columns=n_columns, dtype=X.dtype)
-        scores = self._all_scores(X)
-        if scores.shape[1] == 2:
-            scores = scores[:, 1] - scores[:, 0]
-        return as_given(array_namespace(X).astype(scores, X.dtype), given)
+        xp = array_namespace(X)
+
+        def finish(scores: Array) -> Array:
+            if scores.shape[1] == 2:
+                scores = scores[:, 1] - scores[:, 0]
+            return xp.astype(scores, X.dtype)
+
+        return as_given(self._answer(X, finish), given)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of `predict_proba`.
@@ -77,6 +81,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         array of shape (n_samples, n_classes)
         """
         shares = self.predict_proba(X)
+        if is_numpy_array(shares):
+            return np.log(shares, out=shares)
         return array_namespace(shares).log(shares)
 
     def predict_proba(self, X: Any) -> Array:
@@ -98,9 +104,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._goes_by_blocks(X):
             return by_blocks(self.predict_proba, X, n_columns=len(self.classes_), dtype=X.dtype)
         xp = array_namespace(X)
-        shares = xp.astype(xp.exp(log_normalise(self._all_scores(X))), X.dtype)
-        least = xp.full_like(shares, xp.finfo(X.dtype).smallest_normal)
-        return as_given(xp.maximum(shares, least), given)
+
+        def finish(scores: Array) -> Array:
+            shares = xp.astype(xp.exp(log_normalise(scores)), X.dtype)
+            return xp.maximum(shares, xp.full_like(shares, xp.finfo(X.dtype).smallest_normal))
+
+        return as_given(self._answer(X, finish), given)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row.
@@ -117,8 +126,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._goes_by_blocks(X):
             return by_blocks(self.predict, X, n_columns=None, dtype=self.classes_.dtype)
         xp = array_namespace(X)
-        chosen = [xp.argmax(self._log_scores(X[rows, :]), axis=1) for rows in self._slabs(X)]
-        return as_given(self._labels(xp.concat(chosen)), given)
+        labels = self._answer(X, lambda scores: self._labels(xp.argmax(scores, axis=1)))
+        return as_given(labels, given)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,18 +136,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.array_api_support = False
         return tags
 
-    def _all_scores(self, X: Array) -> Array:
-        parts = [self._log_scores(X[rows, :]) for rows in self._slabs(X)]
-        return array_namespace(X).concat(parts)
-
-    def _slabs(self, X: Array) -> Iterator[slice]:
-        """Cut rows into ranges whose tables of scores fit the memory budget."""
+    def _answer(self, X: Array, finish: Callable[[Array], Array]) -> Array:
+        """Return what is made of the scores, of as many rows at a time as fit the budget."""
         if is_dask_array(X):  # in blocks as it is
-            yield slice(None)
-            return
+            return finish(self._log_scores(X))
         bytes_per_row = 8 * self.classes_.shape[0] * _TABLES
-        for start, stop in row_slabs(X.shape[0], bytes_per_row, working_memory() // 2):
-            yield slice(start, stop)
+        return by_slabs(lambda rows: finish(self._log_scores(rows)), X, bytes_per_row)
 
     def _labels(self, chosen: Array) -> Array:
         if is_dask_array(chosen):
@@ -177,7 +180,6 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Rows of weight 0 are gone, as if they had not been given.
         """
-        self.__dict__.pop("loo_results_", None)  # of an earlier fit
         if is_dask_array(X):
             from mercer.classifiers._dask_sample import check_dask_fit
 

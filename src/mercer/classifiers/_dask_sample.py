@@ -19,7 +19,6 @@ from mercer._dask import (
     counted,
     find_classes,
     gather_rows,
-    is_dask_array,
     keep_counted,
     ones,
 )
@@ -68,8 +67,6 @@ def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
 
     Rows of weight 0 are gone, as if they had not been given.
     """
-    for name in [name for name, value in vars(model).items() if is_dask_array(value)]:
-        delattr(model, name)  # of an earlier fit: tasks carry the model
     validate_data(model, X, skip_check_array=True)
     X = check_dask_rows(X, "X")
     classes, labels = find_classes(y, X)

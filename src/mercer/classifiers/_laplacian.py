@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import copied, like, take_rows, to_numpy
 from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
@@ -232,13 +232,15 @@ class LaplacianClassifier(ClassVectorClassifier):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; a weight of 2 is the same as the row twice.
+            How often each row counts; a weight of 2 is the same as the row twice, except that with
+            `n_nodes` a row twice may be two nodes.
 
         Returns
         -------
         self
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
+        X = copied(X)  # rows are kept
         random_state = check_random_state(self.random_state)
         sample = Sample.sorted(X, codes, weights, len(self.classes_))
         density = Density(

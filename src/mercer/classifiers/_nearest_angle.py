@@ -1,6 +1,7 @@
 """The class whose mean a point makes the smallest angle with, in the space as it is."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
@@ -11,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_totals, take_by_code
 from mercer._dask_estimators import on_dask
+from mercer._memory import by_slabs
 from mercer._rows import check_row_weights, check_same_home, check_tensor
-from mercer._sklearn import get_namespace
+from mercer._sklearn import fit_context, get_namespace
 from mercer.classifiers._dask_sample import check_dask_fit
 
 Array = Any
@@ -74,6 +76,9 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
     array(['east', 'north'], dtype='<U5')
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NearestAngleClassifier":
         """Find the class means.
 
@@ -122,13 +127,7 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             For two classes the second one's cosine minus the first one's.
         """
-        check_is_fitted(self)
-        X = check_tensor(X)
-        xp, _ = get_namespace(X)
-        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
-        check_same_home(X, self.means_)
-        cosines = _unit(xp.astype(X, xp.float64)) @ _unit(self.means_).T
-        return cosines[:, 1] - cosines[:, 0] if cosines.shape[1] == 2 else cosines
+        return self._answer(X, _difference)
 
     def predict(self, X: Any) -> Array:
         """Return the class of each row.
@@ -141,9 +140,32 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        cosines = to_numpy(self.decision_function(X))
-        chosen = (cosines > 0).astype(int) if cosines.ndim == 1 else cosines.argmax(axis=1)
-        return take_rows(self.classes_, chosen)
+
+        def finish(cosines: Array) -> Array:
+            values = to_numpy(_difference(cosines))
+            chosen = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+            return take_rows(self.classes_, chosen)
+
+        return self._answer(X, finish)
+
+    def _answer(self, X: Any, finish: Callable[[Array], Array]) -> Array:
+        """Return what is made of the cosines, of as many rows at a time as fit the budget."""
+        check_is_fitted(self)
+        X = check_tensor(X)
+        xp, _ = get_namespace(X)
+        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
+        check_same_home(X, self.means_)
+        means = _unit(self.means_).T
+
+        def answer(rows: Array) -> Array:
+            return finish(_unit(xp.astype(rows, xp.float64)) @ means)
+
+        return by_slabs(answer, X, 8 * (4 * X.shape[1] + 3 * means.shape[1]))
+
+
+def _difference(cosines: Array) -> Array:
+    """Return cosines, of two classes their difference."""
+    return cosines[:, 1] - cosines[:, 0] if cosines.shape[1] == 2 else cosines
 
 
 def _unit(A: Array) -> Array:

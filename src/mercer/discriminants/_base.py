@@ -1,5 +1,6 @@
 """What both discriminants share: from discriminants of rows to classes, and checks of classes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask_estimators import on_dask
-from mercer._memory import room_on_device
+from mercer._memory import by_slabs, room_on_device
 from mercer._rows import check_row_weights, check_same_home, check_tensor
 from mercer._sklearn import get_namespace
 from mercer.discriminants._kernels import KernelFunction
@@ -32,6 +33,7 @@ __all__ = [
 
 Array = Any
 FloatArray = NDArray[np.float64]
+_TABLES = 6  # arrays of (rows, classes) that answering holds at once
 
 
 @on_dask(
@@ -74,11 +76,18 @@ class FisherDiscriminant(
         check_same_home(X, self.dual_coef_)
         return X
 
-    def _scores(self, X: Any) -> Array:
-        """Return log posteriors up to a constant of each row, of shape (n_rows, C)."""
-        X = self._check_new(X)
+    def _answer(self, X: Any, finish: Callable[[Array], Array]) -> Array:
+        """Return what is made of the scores, of as many rows at a time as fit the budget.
+
+        Scores are log posteriors up to a constant of each row, of shape (n_rows, C).
+        """
+        X, coef = self._check_new(X), self.dual_coef_ @ self._rule_coef
+
+        def answer(rows: Array) -> Array:
+            return finish(self._combine(rows, coef) + self._rule_intercept)
+
         with room_on_device(f"the scores of {X.shape[0]} rows"):
-            return self._combine(X, self.dual_coef_ @ self._rule_coef) + self._rule_intercept
+            return by_slabs(answer, X, 8 * len(self.classes_) * _TABLES)
 
     def _labels(self, scores: Array) -> Array:
         """Return the class of the greatest score of each row."""
@@ -101,8 +110,7 @@ class FisherDiscriminant(
             Logarithms of the posterior probabilities up to a constant of each row; with two
             classes their difference, positive for ``classes_[1]``.
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self._answer(X, _difference)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row.
@@ -116,7 +124,7 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._labels(self._scores(X))
+        return self._answer(X, self._labels)
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior probabilities of the classes, in the order of ``classes_``.
@@ -130,10 +138,7 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        scores = self._scores(X)
-        xp = array_namespace(scores)
-        shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
-        return shares / xp.sum(shares, axis=1, keepdims=True)
+        return self._answer(X, _shares)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return logarithms of the posterior probabilities.
@@ -147,10 +152,7 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        scores = self._scores(X)
-        xp = array_namespace(scores)
-        scores = scores - xp.max(scores, axis=1, keepdims=True)
-        return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
+        return self._answer(X, _log_shares)
 
     def transform(self, X: Any) -> Array:
         """Return the discriminants of each row, strongest first: eq. (21) of the paper.
@@ -164,9 +166,9 @@ class FisherDiscriminant(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        X = self._check_new(X)
+        X, coef = self._check_new(X), self.dual_coef_[:, : self._n_features_out]
         with room_on_device(f"the discriminants of {X.shape[0]} rows"):
-            return self._combine(X, self.dual_coef_[:, : self._n_features_out])
+            return by_slabs(lambda rows: self._combine(rows, coef), X, 16 * coef.shape[1])
 
     @property
     def _n_features_out(self) -> int:
@@ -181,6 +183,25 @@ class FisherDiscriminant(
                 f"n_components={self.n_components} is more than the {n_classes - 1} discriminants "
                 f"that {n_classes} classes have."
             )
+
+
+def _difference(scores: Array) -> Array:
+    """Return scores, of two classes their difference."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def _shares(scores: Array) -> Array:
+    """Return posterior probabilities."""
+    xp = array_namespace(scores)
+    shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    return shares / xp.sum(shares, axis=1, keepdims=True)
+
+
+def _log_shares(scores: Array) -> Array:
+    """Return their logarithms."""
+    xp = array_namespace(scores)
+    scores = scores - xp.max(scores, axis=1, keepdims=True)
+    return scores - xp.log(xp.sum(xp.exp(scores), axis=1, keepdims=True))
 
 
 def validate_rows(

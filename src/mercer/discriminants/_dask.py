@@ -79,7 +79,6 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
     table = _Table.of(model, X, y, sample_weight)
     model._check_components(len(table.in_class))
     model.priors_ = resolve_priors(model.priors, table.in_class * table.class_weight)
-    model.__dict__.pop("node_results_", None)  # of an earlier fit
     rng = check_random_state(model.random_state)
 
     picks = sample_rows(table.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)

@@ -315,7 +315,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
             f"{_LANDMARKS} landmarks. Set n_landmarks to choose their number or to None for all "
             "rows, or use SparseKernelFisherDiscriminant.",
-            stacklevel=6,
+            stacklevel=7,
         )
         return _LANDMARKS
 

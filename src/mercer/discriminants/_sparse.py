@@ -291,7 +291,6 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         coding = encode(labels, counts, class_weight, self.scatter)
         self._set_priors(in_class * class_weight, X)
 
-        self.__dict__.pop("node_results_", None)  # of an earlier fit
         rng = check_random_state(self.random_state)
         if self.node_choice == "validation":
             chosen, n_nodes = self._fit_and_validate(X, coding, rng)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn import get_config
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from mercer.graphs._neighbors import squared_differences
+from mercer.graphs._nearest import nearest_rows, squared_differences
 
 __all__ = ["neighbor_radii", "radius_edges"]
 
@@ -39,8 +38,9 @@ def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:
     """
     X, Y = np.asarray(X), np.asarray(Y)
     k = min(n_neighbors, len(Y))
-    last = NearestNeighbors(n_neighbors=k).fit(Y).kneighbors(X, return_distance=False)[:, -1]
-    return squared_differences(X, np.arange(len(X)), last, Y)
+    found = nearest_rows(Y, k, X)
+    pairs = squared_differences(X, np.repeat(np.arange(len(X)), k), found.ravel(), Y)
+    return np.asarray(pairs.reshape(found.shape).max(axis=1))
 
 
 def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> csr_array:

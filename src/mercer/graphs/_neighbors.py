@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["Algorithm", "Neighborhood", "neighbor_graph", "squared_differences"]
+from mercer.graphs._extension import radius_edges
+from mercer.graphs._nearest import is_wide, nearest_rows, squared_differences, without_self
+
+__all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
 
 FloatArray = NDArray[np.float64]
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
@@ -16,7 +19,6 @@ Algorithm = Literal["auto", "exact", "approximate"]
 
 # Rows above which "auto" looks for approximate neighbours, where pynndescent is installed.
 APPROXIMATE_ABOVE = 100_000
-_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
 
 
 def neighbor_graph(
@@ -95,20 +97,6 @@ def neighbor_graph(
     return csr_array((squared_differences(X, sources, targets), targets, starts), shape=(n, n))
 
 
-def squared_differences(
-    X: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp], Y: Any = None
-) -> FloatArray:
-    """‖x_r − y_c‖² for pairs of row numbers, by differences, in blocks; Y is X by default."""
-    Y = X if Y is None else Y
-    out = np.empty(len(rows))
-    step = max(1, _CHUNK // max(1, X.shape[1]))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        difference = X[rows[part]].astype(np.float64) - Y[columns[part]]
-        out[part] = (difference * difference).sum(axis=1)
-    return out
-
-
 def _pairs_within(
     X: NDArray[Any],
     neighborhood: Neighborhood,
@@ -121,9 +109,7 @@ def _pairs_within(
     n = X.shape[0]
     rows = np.arange(n)
     if neighborhood == "radius":
-        found = NearestNeighbors(radius=radius).fit(X).radius_neighbors(return_distance=False)
-        counts = np.array([len(f) for f in found])
-        return np.repeat(rows, counts), np.concatenate([*found, rows[:0]])
+        return _pairs_in_reach(X, radius)
     k = n - 1 if neighborhood == "class" else min(n_neighbors, n - 1)
     if k == n - 1:  # everybody else: nothing to search
         i, j = np.divmod(np.arange(n * k), max(k, 1))
@@ -131,8 +117,22 @@ def _pairs_within(
     if _is_approximate(algorithm, n):
         indices = _approximate_neighbors(X, k, random_state)
     else:
-        indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+        indices = nearest_rows(X, k)
     return np.repeat(rows, k), indices.ravel()
+
+
+def _pairs_in_reach(X: NDArray[Any], radius: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers (i, j) of different rows within the radius."""
+    rows = np.arange(X.shape[0])
+    if is_wide(X):
+        squared = np.full(len(rows), float(radius) ** 2)
+        edges = radius_edges(X, X, squared, squared)
+        i, j = np.repeat(rows, np.diff(edges.indptr)), edges.indices.astype(np.intp)
+        return i[i != j], j[i != j]
+    tree = NearestNeighbors(radius=radius, algorithm="kd_tree").fit(X)
+    found = tree.radius_neighbors(return_distance=False)
+    counts = np.array([len(f) for f in found])
+    return np.repeat(rows, counts), np.concatenate([*found, rows[:0]])
 
 
 def _is_approximate(algorithm: Algorithm, n: int) -> bool:
@@ -155,7 +155,4 @@ def _approximate_neighbors(X: NDArray[Any], k: int, random_state: int | None) ->
     index = NNDescent(X, n_neighbors=k + 1, random_state=random_state)
     found = np.asarray(index.neighbor_graph[0], dtype=np.intp)
     # The row itself is nearly always first; where it is missing, drop the last one instead.
-    is_self = found == np.arange(X.shape[0])[:, np.newaxis]
-    is_self[~is_self.any(axis=1), -1] = True
-    kept: NDArray[np.intp] = found[~is_self].reshape(X.shape[0], k)
-    return kept
+    return without_self(found, np.arange(X.shape[0]))

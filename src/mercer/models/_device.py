@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
+from mercer._memory import by_slabs
 from mercer._rows import check_row_weights, refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer.models._capped import CappedClassifier
@@ -163,7 +164,13 @@ class OnDevice(DelegatingClassifier):
         with _dispatching():
             there = _with_arrays(self.estimator_, self._carry)
             vars(there).pop("feature_names_in_", None)
-            return to_numpy(getattr(there, method)(self._put(X)))
+            return np.asarray(
+                by_slabs(
+                    lambda rows: to_numpy(getattr(there, method)(self._put(rows))),
+                    X,
+                    8 * (X.shape[1] + len(self.classes_)),
+                )
+            )
 
     def _put(self, X: NDArray[Any]) -> Any:
         """Return rows as a tensor on the device."""

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._memory import by_slabs
 from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context
 from mercer.spectral import stratified_rows
@@ -22,6 +23,7 @@ from mercer.spectral import stratified_rows
 __all__ = ["TunedClassifier"]
 
 FloatArray = NDArray[np.float64]
+_TABLES = 6  # arrays of (rows, classes) that answering holds at once
 
 
 class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -188,12 +190,8 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        refuse_tensor(X, self)
-        X = validate_data(self, X, reset=False)
-        if self.calibrator_ is None:
-            return np.asarray(self.estimator_.predict_proba(X))
-        return np.asarray(self.calibrator_.predict_proba(_columns(_values(self.estimator_, X))))
+        X = self._check_rows(X)
+        return np.asarray(by_slabs(self._shares, X, 8 * len(self.classes_) * _TABLES))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
@@ -206,8 +204,23 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        best = np.argmax(self.predict_proba(X), axis=1)
-        return np.asarray(self.classes_[best])
+
+        def answer(rows: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(self.classes_[self._shares(rows).argmax(axis=1)])
+
+        X = self._check_rows(X)
+        return np.asarray(by_slabs(answer, X, 8 * len(self.classes_) * _TABLES))
+
+    def _check_rows(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        refuse_tensor(X, self)
+        return np.asarray(validate_data(self, X, reset=False))
+
+    def _shares(self, X: NDArray[Any]) -> FloatArray:
+        """Return the probabilities of validated rows."""
+        if self.calibrator_ is None:
+            return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(self.calibrator_.predict_proba(_columns(_values(self.estimator_, X))))
 
 
 def _values(model: Any, X: NDArray[Any]) -> FloatArray:

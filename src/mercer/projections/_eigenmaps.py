@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask_estimators import on_dask, refuses_dask
+from mercer._memory import by_slabs
 from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
@@ -22,6 +23,7 @@ from mercer.spectral import sparse_eigh
 __all__ = ["LaplacianEigenmaps"]
 
 FloatArray = NDArray[np.float64]
+_BYTES_PER_EDGE = 100  # of a new row, while it joins the graph
 
 
 @on_dask(
@@ -155,7 +157,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self
         """
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, copy=True)  # kept
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
         edges = radius_edges(X, X, self._radii, self._radii)
@@ -197,7 +199,14 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        n_edges = 4 * self.n_neighbors if self.neighborhood == "knn" else len(self.X_fit_)
+        out: FloatArray = by_slabs(self._extend, X, _BYTES_PER_EDGE * n_edges)
+        return out
+
+    def _extend(self, X: Any) -> FloatArray:
+        """Return the coordinates of some rows."""
+        X = X.astype(np.float64, copy=False)
         edges = radius_edges(X, self.X_fit_, self._squared_radii(X), self._radii)
         W = self._affinities(edges, relative=True)
         walk = diags_array(1 / np.asarray(W.sum(axis=1)).ravel()) @ W

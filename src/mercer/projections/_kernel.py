@@ -39,6 +39,9 @@ class KernelFunction:
         """All values k(xᵢ, yⱼ)."""
         if callable(self.kernel):
             return np.asarray(pairwise_kernels(X, Y, metric=self.kernel), dtype=np.float64)
+        if self.kernel == "rbf":  # by products, which lose digits far from the origin
+            centre = (X if Y is None else Y).mean(axis=0)
+            X, Y = X - centre, None if Y is None else Y - centre
         K = pairwise_kernels(
             X,
             Y,

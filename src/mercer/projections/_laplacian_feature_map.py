@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, to_numpy
 from mercer._dask_estimators import on_dask, refuses_dask
-from mercer._memory import room_on_device
+from mercer._memory import by_slabs, room_on_device
 from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
@@ -158,7 +158,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
-        X = validate_data(self, X, dtype=floats, ensure_min_samples=2)
+        X = validate_data(self, X, dtype=floats, ensure_min_samples=2, copy=True)  # it is kept
         if self.n_components > X.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "
@@ -191,7 +191,11 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
         check_same_home(X, self.X_fit_)
         with room_on_device(f"the coordinates of {X.shape[0]} rows"):
-            return xp.astype(self._coordinates(X), X.dtype)
+            return by_slabs(
+                lambda rows: xp.astype(self._coordinates(rows), X.dtype),
+                X,
+                8 * (X.shape[1] + 4 * self.n_components + 4),
+            )
 
     def _coordinates(self, X: Array) -> Array:
         """Return the coordinates of validated rows, in float64."""

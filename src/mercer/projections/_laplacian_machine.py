@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
+from mercer._memory import by_slabs
 from mercer._rows import refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
@@ -99,15 +100,28 @@ class LaplacianMachine(BaseEstimator):
             X, self.classes_, codes, kernel, space, laplacian(W), int(rng.integers(2**31))
         )
 
-    def _project(self, X: Any, components: FloatArray | None) -> FloatArray:
-        """Projections of new rows: on components where linear, by kernel sums where not."""
+    def _project(
+        self,
+        X: Any,
+        components: FloatArray | None,
+        finish: Callable[[FloatArray], NDArray[Any]] = np.asarray,
+    ) -> NDArray[Any]:
+        """Return what is made of projections on components, or by kernel sums without these.
+
+        As many rows at a time as fit the memory budget.
+        """
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        if components is not None:
-            out: FloatArray = X @ components.T
-            return out
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
-        return kernel.sums(X, self.X_fit_, self.dual_coef_)
+
+        def project(rows: FloatArray) -> NDArray[Any]:
+            rows = rows.astype(np.float64, copy=False)
+            if components is not None:
+                return finish(rows @ components.T)
+            return finish(kernel.sums(rows, self.X_fit_, self.dual_coef_))
+
+        width = len(self.dual_coef_.T if components is None else components)
+        return np.asarray(by_slabs(project, X, 8 * (X.shape[1] + 3 * width)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

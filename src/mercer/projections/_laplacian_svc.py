@@ -174,7 +174,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
             self.X_fit_ = setting.X[space.pivots]
             self.dual_coef_ = space.landmark_coefficients(whitened.R @ V)
         else:
-            self.X_fit_ = setting.X
+            self.X_fit_ = setting.X.copy()
             self.dual_coef_ = c - weight * (setting.L @ (whitened.G @ V))
         return self
 
@@ -190,9 +190,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        out = self._project(X, self.coef_ if self.kernel == "linear" else None) + self.intercept_
-        return out[:, 0] if len(self.classes_) == 2 else out
+        return self._answer(X, self._outputs)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
@@ -206,6 +204,18 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        out = self.decision_function(X)
-        best = (out > 0).astype(np.intp) if out.ndim == 1 else out.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+
+        def finish(projections: FloatArray) -> NDArray[Any]:
+            out = self._outputs(projections)
+            best = (out > 0).astype(np.intp) if out.ndim == 1 else out.argmax(axis=1)
+            return np.asarray(self.classes_[best])
+
+        return self._answer(X, finish)
+
+    def _answer(self, X: Any, finish: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
+        check_is_fitted(self)
+        return self._project(X, self.coef_ if self.kernel == "linear" else None, finish)
+
+    def _outputs(self, projections: FloatArray) -> FloatArray:
+        out: FloatArray = projections + self.intercept_
+        return out[:, 0] if len(self.classes_) == 2 else out

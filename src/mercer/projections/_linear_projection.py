@@ -11,10 +11,11 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask_estimators import on_dask, refuses_dask
-from mercer._rows import refuse_tensor
+from mercer._memory import by_slabs
+from mercer._rows import check_coordinates, refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
@@ -171,8 +172,10 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        out: FloatArray = (X - self.mean_) @ self.components_.T
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        out: FloatArray = by_slabs(
+            lambda rows: (rows - self.mean_) @ self.components_.T, X, 8 * X.shape[1]
+        )
         return out
 
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -188,7 +191,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        Z = check_array(X, dtype=np.float64)
+        Z = check_coordinates(X, self.n_components_, self)
         out: FloatArray = self.mean_ + Z @ np.linalg.pinv(self.components_).T
         return out
 

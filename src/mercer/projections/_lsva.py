@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from mercer._dask_estimators import on_dask, refuses_dask
+from mercer._rows import check_coordinates
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
@@ -295,7 +296,7 @@ class LaplacianSupportVectorAnalysis(
             self.X_fit_ = setting.X[space.pivots]
             self.dual_coef_ = space.landmark_coefficients(found.W)
         else:
-            self.X_fit_ = setting.X
+            self.X_fit_ = setting.X.copy()
             # Z = K Ã T⁻¹: the coefficients of all rows, without an inverse of K.
             self.dual_coef_ = np.asarray(np.linalg.solve(found.shear.T, found.duals.T).T)
         if self.readout == "printed":
@@ -337,7 +338,7 @@ class LaplacianSupportVectorAnalysis(
                 f"inverse_transform needs kernel='linear'; with kernel={self.kernel!r} a "
                 "projection has no image in the space of the features."
             )
-        Z = check_array(X, dtype=np.float64)
+        Z = check_coordinates(X, self.n_components_, self)
         filled: FloatArray = self.mean_ + (Z - self.components_ @ self.mean_) @ self.components_
         return filled
 
@@ -360,5 +361,5 @@ def _warn_of_degenerate_steps(found: Directions, asked: int, weight: float) -> N
             "no class from the others, so that further ones would be noise. "
             "loss='squared_hinge' finds more, as long as the data have dimensions left.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=7,
         )

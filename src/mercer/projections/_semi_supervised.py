@@ -32,7 +32,7 @@ def encode_labels(y: NDArray[Any], *, signs: bool = False) -> tuple[NDArray[Any]
             "y holds −1 and 1 only: they are taken as two classes here, though −1 means unlabelled "
             "otherwise. Code two classes as 0 and 1.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=7,
         )
         unlabelled[:] = False
     known = y[~unlabelled]

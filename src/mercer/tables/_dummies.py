@@ -175,4 +175,6 @@ def _columns(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]
         checked = validate_data(
             estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
+        if not checked.dtype.isnative:  # pandas takes no other byte order
+            checked = checked.astype(checked.dtype.newbyteorder("="))
         yield from (as_text(pd.Series(column)) for column in checked.T)
