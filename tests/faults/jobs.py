@@ -85,7 +85,8 @@ class Job:
     """A command line, or a function, with where its results lie and how to read them.
 
     ``answer`` returns what must not depend on any fault, and fails on a file that is not whole.
-    ``words`` are those of which an error has to name one.
+    ``words`` are those of which an error has to name one.  Files that are ``separate`` may be old
+    and new side by side; the answer is then a list with an item for each.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Job:
     answer: Callable[[Path], object]
     words: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    separate: bool = False
 
 
 def _command(*arguments: str) -> Callable[[], int]:
@@ -254,6 +256,7 @@ JOBS = {
             _pages,
             ("pages",),
             needs=("compared", "reproduced"),
+            separate=True,
         ),
         Job(
             "kernel_sum",

@@ -15,6 +15,8 @@ from faults.bench import check_files, environment, record
 from faults.jobs import JOBS
 from mercer.studies._store import read_outcome
 
+pytestmark = pytest.mark.timeout(1200)
+
 DAMAGES = {
     "empty": lambda content: b"",
     "half": lambda content: content[: len(content) // 2],

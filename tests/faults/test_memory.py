@@ -4,6 +4,8 @@ import pytest
 
 from faults.jobs import JOBS
 
+pytestmark = pytest.mark.timeout(1200)
+
 
 @pytest.mark.parametrize("name", [name for name in JOBS if name != "report"])
 def test_out_of_memory(bench, bounded, share, name):
