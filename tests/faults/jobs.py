@@ -219,6 +219,14 @@ JOBS = {
             needs=("m.skops",),
         ),
         Job(
+            "print",
+            _command("predict", "m.skops", "new.csv"),
+            "none",
+            lambda folder: None,
+            ("Standard output",),
+            needs=("m.skops",),
+        ),
+        Job(
             "project",
             _command("project", "table.csv", "-t", "kind", "--method", "pca", "-o", "e.csv"),
             "e.*",

@@ -8,7 +8,7 @@ from faults.jobs import JOBS
 
 pytestmark = pytest.mark.timeout(1200)
 
-WRITERS = [name for name in JOBS if name not in ("measure", "kernel_sum")]
+WRITERS = [name for name in JOBS if name not in ("print", "measure", "kernel_sum")]
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -36,7 +36,7 @@ def test_files_that_cannot_grow(bench, bounded, share, name):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-@pytest.mark.parametrize("name", ["fit", "measure"])
+@pytest.mark.parametrize("name", ["fit", "print", "measure"])
 def test_standard_output_on_a_full_disk(bench, share, name):
     share("fit")
     bench.try_one(name, "nothing", stdout="/dev/full", words=("Standard output",),

@@ -12,7 +12,7 @@ from faults.jobs import JOBS
 
 @pytest.mark.parametrize("fault", ["no_network", "clock_backwards", "no_temporary_folder"])
 def test_what_jobs_do_not_need(bench, bounded, fault):
-    for name in bounded(JOBS, 1):
+    for name in bounded(["print", *(name for name in JOBS if name != "print")], 1):
         label = fault.replace("_", " ")
         assert bench.try_one(name, fault, label=label)["code"] == 0
 
