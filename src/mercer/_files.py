@@ -56,22 +56,25 @@ def moved_in_whole(folder: Path, last: str, outdated: Collection[str] = ()) -> I
     """Give a place to write files to, which are moved into `folder` together at the end.
 
     `last` is the file that says that all others are there: it goes first and comes last.
-    `outdated` files go too.  If anything fails, the folder is as it was.
+    `outdated` files go too.  If anything fails, the folder is as it was; should the disk refuse
+    even the way back, the error says where the older files are, until the next run.
     """
     is_new = not folder.exists()
     make_folder(folder)
     place = _beside(folder / "results")
+    new, old = place / "new", place / "old"
     try:
         place.mkdir()
         with _locked(place, os.O_RDONLY):
-            new, old = place / "new", place / "old"
             new.mkdir()
             old.mkdir()
             yield new
             names = sorted((file.name for file in new.iterdir()), key=lambda name: name == last)
             with one_at_a_time(folder):
                 _exchange(folder, new, old, names, outdated)
-    except BaseException:
+    except BaseException as error:
+        if old.is_dir() and any(old.iterdir()):
+            raise OSError(f"{error}; the older files are in {old}") from None
         shutil.rmtree(place, ignore_errors=True)
         if is_new:
             with suppress(OSError):  # somebody else writes there too
@@ -93,10 +96,11 @@ def _exchange(
             os.replace(new / name, folder / name)
             placed.append(name)
     except BaseException:
-        for name in placed:
-            (folder / name).unlink()
-        for file in sorted(old.iterdir(), key=lambda file: file.name == names[-1]):
-            os.replace(file, folder / file.name)
+        with suppress(OSError):
+            for name in placed:
+                (folder / name).unlink()
+            for file in sorted(old.iterdir(), key=lambda file: file.name == names[-1]):
+                os.replace(file, folder / file.name)
         raise
 
 

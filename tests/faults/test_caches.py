@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mercer
 from faults.bench import check_files, environment, record
 from faults.jobs import JOBS
 from mercer.studies._store import read_outcome
@@ -162,3 +164,24 @@ def test_no_place_for_machine_code(only_long, machine_code, tmp_path):
     assert _sum(NUMBA_CACHE_DIR=below, HOME=below) == machine_code[1]
     record("no place for machine code", "right")
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_install_that_is_read_only(only_long, machine_code, tmp_path):
+    """Machine code then goes to the user's cache folder."""
+    package = Path(mercer.__file__).parent
+    shell = (
+        'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" || exit 77; '
+        'touch "$0/new" 2>/dev/null && exit 78; exec "$@"'
+    )
+    cut = ["unshare", "-rm", "sh", "-c", shell, str(package), sys.executable, "-c", SUM]
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare")
+    home = environment(HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+    home.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(cut, env=home, text=True, capture_output=True, timeout=200, check=False)
+    if done.returncode in (1, 77):
+        pytest.skip("this user may not mount")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert float(done.stdout) == machine_code[1]
+    assert list(tmp_path.rglob("*.nbc"))
+    record("read-only install", "right")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +103,27 @@ def test_one_at_a_time(tmp_path):
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=0.3)
     assert process.communicate(timeout=30)[0] == "in\n"
+
+
+def test_where_there_is_no_way_back_the_older_files_are_named(tmp_path, monkeypatch):
+    (tmp_path / "last").write_text("old")
+    (tmp_path / "one").write_text("old")
+    replace, calls = os.replace, []
+
+    def fail_from_the_second(source, target):
+        calls.append(target)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    def exchange():
+        with moved_in_whole(tmp_path, "last") as place:
+            for name in ("last", "one"):
+                (place / name).write_text("new")
+
+    monkeypatch.setattr(_files.os, "replace", fail_from_the_second)
+    with pytest.raises(OSError, match="No space left on device; the older files are in ") as error:
+        exchange()
+    old = Path(str(error.value).rpartition(" in ")[2])
+    assert [path.name for path in old.iterdir()] == ["last"]
+    assert (tmp_path / "one").read_text() == "old"
