@@ -15,6 +15,7 @@ import pytest
 import mercer
 from faults.bench import check_files, environment, record
 from faults.jobs import JOBS
+from mercer.report import write_report
 from mercer.studies._store import read_outcome
 
 pytestmark = pytest.mark.timeout(1200)
@@ -80,9 +81,8 @@ def test_an_outcome_with_any_byte_changed_is_whole_or_nothing(bench, bounded):
 
 @pytest.mark.parametrize("name", ["comparison.json", "scores.csv", "curves.json", "map.csv",
                                   "run.json", "studies.json", "cells.csv"])  # fmt: skip
-def test_pages_of_damaged_results_are_refused_in_a_sentence(bench, bounded, share, name):
-    share("comparison.json", "run.json")
-    for kind in bounded(["half", "empty", "garbage", "zeros", "other kind"], 1):
+def test_pages_of_damaged_results_are_refused_in_a_sentence(only_long, bench, name):
+    for kind in ["half", "empty", "garbage", "zeros", "other kind"]:
         folder = bench.folder("report", with_old=True)
         path = next(folder.glob(f"*ed/{name}"))
         path.write_bytes(DAMAGES[kind](path.read_bytes()))
@@ -92,6 +92,16 @@ def test_pages_of_damaged_results_are_refused_in_a_sentence(bench, bounded, shar
         assert done["code"] == 0 or path.parent.name in done["err"], (kind, done)
         JOBS["report"].answer(folder)  # the pages that were there, whole
         record("damaged results folder", "clear" if done["code"] else "right")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\xcd\xff", "run.json is damaged"), (b'{"seconds": 1}', "run.json has no 'mercer'")],
+)
+def test_a_damaged_file_of_results_is_named(tmp_path, content, words):
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        write_report(tmp_path)
 
 
 SUM = """

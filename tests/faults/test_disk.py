@@ -27,7 +27,7 @@ def test_full_at_every_point(bench, bounded, long, share, name):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_files_that_cannot_grow(bench, bounded, share, name):
-    share("fit", "reproduce")
+    share("fit")
     sizes = [512, 0, 1, 100, 1000, 2000, 4096, 8192, 20_000, 50_000, 200_000]
     for most in bounded(sizes, 1):
         bench.try_one(
