@@ -38,6 +38,8 @@ def read_table(
         table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()
+    except pd.errors.ParserError as error:
+        raise ValueError(f"{path} is no table: {error}") from error
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}")
@@ -53,4 +55,7 @@ def _read(folder: Path, name: str) -> str:
     path = folder / name
     if not path.is_file():
         raise FileNotFoundError(f"{folder} is no complete results folder: {name} is missing")
-    return path.read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is damaged: it is no text in UTF-8") from error

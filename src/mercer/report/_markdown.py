@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from mercer._files import make_folder
 from mercer.report._about import repeat_command, run_facts
 from mercer.report._document import write_whole
 from mercer.report._numbers import decimals, fixed, known
@@ -43,7 +44,7 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     """
     results, path = read_results(folder), Path(path)
     figures = path.with_suffix("")
-    figures.mkdir(parents=True, exist_ok=True)
+    make_folder(figures)
     lines = [*_head(results)]
     for study in results.studies:
         cells = results.cells[results.cells["study"] == study["name"]]
