@@ -149,6 +149,26 @@ def agree(out: Any, expected: Any, *, rtol: Any = 0.0, atol: Any = 0.0) -> None:
         )
 
 
+def between(out: Any, least: Any, most: Any) -> None:
+    """Assert that numbers lie in their bounds, once these are rounded outwards to their precision.
+
+    NaN lies nowhere; −inf only where a bound is beyond the range.
+    """
+    out = np.asarray(out)
+    assert not np.isnan(out).any(), f"NaN in {out}, expected {least} to {most}"
+    with np.errstate(over="ignore"):
+        low = np.nextafter(np.asarray(least).astype(out.dtype), -np.inf)
+        high = np.nextafter(np.asarray(most).astype(out.dtype), np.inf)
+    wrong = ~((low <= out) & (out <= high))
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        ends = tuple(np.broadcast_to(end, out.shape)[at] for end in (least, most))
+        raise AssertionError(
+            f"{out[at]!r} at {at}, expected {ends[0]!r} to {ends[1]!r} "
+            f"({wrong.sum()} of {wrong.size} are off)"
+        )
+
+
 # --- Recipes --------------------------------------------------------------------------------
 
 
