@@ -65,6 +65,8 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
 
 def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
     """Weights (b, k) for differences to the neighbours (b, k, d)."""
+    size = np.abs(differences).max(axis=(1, 2), keepdims=True)
+    differences = differences / np.where(size > 0, size, 1.0)  # squares stay in range
     gram = differences @ differences.transpose(0, 2, 1)
     k = gram.shape[1]
     trace = np.trace(gram, axis1=1, axis2=2)

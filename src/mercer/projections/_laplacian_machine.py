@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
-from mercer._rows import refuse_tensor
+from mercer._rows import check_size, check_span, refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.projections._feature_space import FeatureSpace, feature_space
@@ -79,6 +79,7 @@ class LaplacianMachine(BaseEstimator):
         """Validate, encode the classes, build graph and coordinates; store what they say."""
         refuse_tensor(X, self)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_span(X)
         self.classes_, codes = encode_labels(y, signs=signs)
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))
@@ -103,6 +104,7 @@ class LaplacianMachine(BaseEstimator):
         """Projections of new rows: on components where linear, by kernel sums where not."""
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
+        check_size(X)
         if components is not None:
             out: FloatArray = X @ components.T
             return out
