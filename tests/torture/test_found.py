@@ -268,6 +268,22 @@ def test_principal_axes_of_equal_rows_hold_no_share():
     assert principal_axes(np.zeros((3, 2)), 0.9)[1].size == 0
 
 
+@pytest.mark.parametrize("model", PROJECTIONS[:2], ids=lambda m: type(m).__name__)
+def test_a_constant_column_has_no_direction(model):
+    """What rounding left of its mean was a direction along which no neighbours differ."""
+    column = np.full((12, 1), 1e12 / 3)
+    plain = model.fit(X, y).eigenvalues_
+    np.testing.assert_allclose(model.fit(np.hstack([X, column]), y).eigenvalues_, plain)
+    with pytest.raises(ValueError, match="X has no variance: all rows are the same"):
+        model.fit(np.repeat(column, 3, axis=1), y)
+
+
+def test_unit_length_where_directions_are_long():
+    model = mercer.LocalityPreservingProjection(unit_length=True)
+    plain = model.fit(X, y).components_
+    np.testing.assert_array_equal(model.fit(X * 2.0**-490, y).components_, plain)
+
+
 def test_lpp_says_who_has_no_neighbours():
     with pytest.raises(ValueError, match="neighborhood='class' joins 3 of 3 rows to no other"):
         mercer.LocalityPreservingProjection(neighborhood="class").fit(X[:3], [0, 1, 2])

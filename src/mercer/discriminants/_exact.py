@@ -88,7 +88,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
-        diagonal of the kernel.
+        diagonal of the kernel.  Beyond 10^±50 times that diagonal, all numbers are alike.
     penalty : {"rkhs", "coef"}, default="rkhs"
         What the ridge multiplies: αᵀKα, the squared norm of the discriminant, or αᵀα as in the
         paper.  Under "rkhs" leave-one-out equals refitting without the row.  Under "coef" the row

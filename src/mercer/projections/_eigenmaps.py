@@ -93,7 +93,8 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     *Departures.*  A row is joined to itself (weight 1), as a new row would be to its copy; this
     shrinks all eigenvalues but changes little else.  The extension is that of [2], with radii
     that belong to the rows so that the "or" graph extends without contradiction.  A new row that
-    nobody is near to (possible with "radius") gets the coordinates of the nearest row.
+    nobody is near to (possible with "radius") gets the coordinates of the nearest row.  Where
+    1 − λ is 0, a walk says nothing of where it came from: that coordinate is 0 for all rows.
 
     References
     ----------

@@ -139,7 +139,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             if self._needs_classes or self.n_components is None:
                 check_classification_targets(y)
         check_span(X)
-        self.mean_ = X.mean(axis=0)
+        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact where a column is constant
         centred = X - self.mean_
         unit = power_of_two(centred)
         U, lengths, axes = principal_axes(centred / unit, self.pca_components)
@@ -161,6 +161,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
         self.eigenvalues_, directions = self._solve(rows, graph, min(count, len(lengths)))
         if self.unit_length:
+            directions = directions / np.abs(directions).max(axis=1, keepdims=True)
             directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
         self.components_ = directions
         return self
