@@ -279,6 +279,8 @@ TUNED = {
 def test_a_power_of_two_changes_nothing(name, points, kind, power):
     case, model = Case(points, kind, n_classes=2), TUNED[name]
     first = case.outcome(model)
+    if not np.ptp(case.X, axis=0).any():  # all rows are the same: widths are 1 at any scale
+        return first
     case.X, case.new = case.X * 2.0**power, case.new * 2.0**power
     second = case.outcome(model)
     if isinstance(first, Refusal) or isinstance(second, Refusal):
