@@ -45,7 +45,7 @@ def test_gamma_is_that_of_scikit_learn():
 def test_widths_whose_squares_are_beyond_floating_point():
     assert width_from_gamma(1e-320) == pytest.approx(np.sqrt(0.5) * 1e160, rel=1e-4)
     for convert, width in ((gamma_from_width, 1e-200), (gamma_from_width, 1e200)):
-        with pytest.raises(ValueError, match="width=1e[+-]200 is too extreme"):
+        with pytest.raises(ValueError, match=r"width=1e[+-]200 is too extreme"):
             convert(width)
 
 

@@ -11,7 +11,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from mercer.kernels import (
-    KERNELS, cross_width, gamma_from_width, mercer_width, parzen_bandwidth, width_from_gamma,
+    KERNELS,
+    cross_width,
+    gamma_from_width,
+    mercer_width,
+    parzen_bandwidth,
+    width_from_gamma,
 )  # fmt: skip
 from torture.cases import Refusal, agree, answered, between, law
 
@@ -55,7 +60,7 @@ def test_profiles_of_kernels(kernel, bandwidth, ratio, factor):
     d2 = min(d2, 1.7e308)
     if factor == 1.0:  # at the edge of what is finite, as near as floats come to it
         d2 = min(bandwidth * bandwidth, 1.7e308)
-    log_k, u = exact_log(kernel, d2, bandwidth)
+    log_k, _u = exact_log(kernel, d2, bandwidth)
     k = KERNELS[kernel]
     out = k.log_profile(np.array([d2]), bandwidth)
     slack = 16 * EPS
@@ -100,6 +105,7 @@ def test_integrals_of_kernels(kernel, bandwidth, d, squared):
     expected = sphere + radial + d * mp.log(b)
     parts = 10 + abs(float(sphere)) + abs(float(radial)) + d * abs(float(mp.log(b)))
     agree(out, float(expected), atol=64 * EPS * parts)
+    return None
 
 
 @law(3_000, width=WIDTHS, other=WIDTHS, which=st.integers(0, 4))
@@ -117,3 +123,4 @@ def test_conversions_of_widths(width, other, which):
         assert not 5e-324 < float(expected) < 1.79e308, out
         return out
     agree(out, float(expected), rtol=4 * EPS, atol=5e-324)
+    return None

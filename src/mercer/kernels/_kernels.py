@@ -39,7 +39,7 @@ class Kernel(ABC):
 
     def coefficient(self, bandwidth: float) -> float:
         """Return what r**bandwidth_power is multiplied by inside the profile."""
-        return _over_power(1.0, check_width(bandwidth), self.bandwidth_power)
+        return float(_over_power(1.0, check_width(bandwidth), self.bandwidth_power))
 
     def profile(self, squared_distance: Array, bandwidth: float) -> Array:
         """Return k at these squared distances."""
@@ -77,7 +77,7 @@ class Kernel(ABC):
 
 class _Gaussian(Kernel):
     def coefficient(self, bandwidth: float) -> float:
-        return _over_power(0.5, check_width(bandwidth), 2)
+        return float(_over_power(0.5, check_width(bandwidth), 2))
 
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         return xp.exp(self._log_profile(d2, xp, bandwidth))
@@ -106,7 +106,9 @@ class _Laplace(Kernel):
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         # ∫ exp(−r/b) = (area of the unit sphere) · Γ(d) · bᵈ
-        return _log_sphere_area(n_features) + lgamma(n_features) + n_features * _log_width(bandwidth)
+        return (
+            _log_sphere_area(n_features) + lgamma(n_features) + n_features * _log_width(bandwidth)
+        )
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
         return self.log_normaliser(bandwidth, n_features) - n_features * log(2)  # half the width
