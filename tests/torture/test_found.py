@@ -264,7 +264,8 @@ def test_feature_map_refuses_a_bandwidth_without_square():
 
 def test_reconstruction_of_rows_that_are_very_close():
     rows = np.array([[0.0], [1e-170], [3e-170]])
-    W = reconstruction_weights(rows, neighbor_graph(rows, n_neighbors=2), reg=1e-9).toarray()
+    graph = neighbor_graph(rows * 1e150, n_neighbors=2)
+    W = reconstruction_weights(rows, graph, reg=1e-9).toarray()
     np.testing.assert_allclose(W, [[0, 1.5, -0.5], [2 / 3, 0, 1 / 3], [-2, 3, 0]], atol=1e-6)
 
 

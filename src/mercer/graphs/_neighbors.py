@@ -6,17 +6,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["Algorithm", "Neighborhood", "neighbor_graph", "squared_differences"]
+from mercer._rows import check_rows
+from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 
-FloatArray = NDArray[np.float64]
+__all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
+
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
 Algorithm = Literal["auto", "exact", "approximate"]
 
 # Rows above which "auto" looks for approximate neighbours, where pynndescent is installed.
 APPROXIMATE_ABOVE = 100_000
-_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
 
 
 def neighbor_graph(
@@ -59,7 +59,9 @@ def neighbor_graph(
     Notes
     -----
     "class" has Σ n_c² entries.  Distances are taken by differences, so that none is
-    negative or lost in rounding.
+    negative or lost in rounding, and an exact search finds the nearest rows at any scale and
+    offset.  Rows so far apart that the square of their distance is beyond the range of floating
+    point are refused, and so are rows that are all so near.
 
     Examples
     --------
@@ -69,7 +71,12 @@ def neighbor_graph(
            [1., 0., 0.],
            [0., 4., 0.]])
     """
-    X = np.asarray(X)
+    X = check_rows(np.asarray(X), "X")
+    if not (n_neighbors >= 1 and radius >= 0):
+        raise ValueError(
+            f"n_neighbors must be 1 or more and radius 0 or more; got n_neighbors={n_neighbors} "
+            f"and radius={radius}."
+        )
     n = X.shape[0]
     if neighborhood in ("class", "class_knn"):
         if y is None:
@@ -91,22 +98,12 @@ def neighbor_graph(
     # By hand: a conversion from coordinates may drop or merge what it likes; this keeps zeros.
     order = np.lexsort((targets, sources))
     sources, targets = sources[order], targets[order]
+    squares = squared_differences(X, sources, targets, X)
+    if neighborhood == "radius":
+        near = squares <= float(radius) * float(radius)
+        sources, targets, squares = sources[near], targets[near], squares[near]
     starts = np.searchsorted(sources, np.arange(n + 1))
-    return csr_array((squared_differences(X, sources, targets), targets, starts), shape=(n, n))
-
-
-def squared_differences(
-    X: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp], Y: Any = None
-) -> FloatArray:
-    """‖x_r − y_c‖² for pairs of row numbers, by differences, in blocks; Y is X by default."""
-    Y = X if Y is None else Y
-    out = np.empty(len(rows))
-    step = max(1, _CHUNK // max(1, X.shape[1]))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        difference = X[rows[part]].astype(np.float64) - Y[columns[part]]
-        out[part] = (difference * difference).sum(axis=1)
-    return out
+    return csr_array((squares, targets, starts), shape=(n, n))
 
 
 def _pairs_within(
@@ -121,9 +118,7 @@ def _pairs_within(
     n = X.shape[0]
     rows = np.arange(n)
     if neighborhood == "radius":
-        found = NearestNeighbors(radius=radius).fit(X).radius_neighbors(return_distance=False)
-        counts = np.array([len(f) for f in found])
-        return np.repeat(rows, counts), np.concatenate([*found, rows[:0]])
+        return rows_within(X, radius)
     k = n - 1 if neighborhood == "class" else min(n_neighbors, n - 1)
     if k == n - 1:  # everybody else: nothing to search
         i, j = np.divmod(np.arange(n * k), max(k, 1))
@@ -131,7 +126,7 @@ def _pairs_within(
     if _is_approximate(algorithm, n):
         indices = _approximate_neighbors(X, k, random_state)
     else:
-        indices = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+        indices = nearest_rows(X, None, k)
     return np.repeat(rows, k), indices.ravel()
 
 
