@@ -209,7 +209,8 @@ def principal_axes(
         floor = max(n, d) * eps
     rank = int((lengths > floor * lengths[0]).sum())
     if rank and isinstance(n_components, float) and n_components < 1.0:
-        share = np.cumsum(lengths**2) / (lengths**2).sum()
+        squares = (lengths[:rank] / lengths[0]) ** 2
+        share = np.cumsum(squares) / squares.sum()
         rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
     elif n_components is not None:
         rank = min(rank, int(n_components))

@@ -82,6 +82,8 @@ def _quotas(counts: NDArray[np.integer], size: int, power: float) -> NDArray[np.
         open_ &= ~full
     whole = np.floor(quotas).astype(np.intp)
     whole[(counts > 0) & (whole == 0)] = 1
+    while whole.sum() > size and whole.max() > 1:  # what small groups got, the largest give back
+        whole[np.argmax(np.where(whole > 1, whole - quotas, -np.inf))] -= 1
     by_remainder = np.argsort(-(quotas - np.floor(quotas)), kind="stable")
     for group in by_remainder:
         if whole.sum() >= size:

@@ -148,7 +148,7 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     size = float(xp.linalg.trace(A))  # before centring
     values, reduced = eigh(A[1:, 1:])
     _check_positive(values, _ROUNDING * size * K.shape[0])
-    vectors = xp.concat([xp.zeros_like(reduced[:1, :]), reduced])
+    vectors = xp.concat([xp.zeros_like(A[:1, 1:]), reduced])
     vectors -= 2.0 * (normal[:, None] * (normal[1:] @ reduced))
     values = xp.where(values > _NOUGHT * size, values, 0.0)
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
@@ -175,7 +175,7 @@ def _check_positive(values: Array, rounding: float) -> None:
     if least < -max(_INDEFINITE * abs(most), rounding):
         raise ValueError(
             "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
-            f"{least / most:.2g} of the largest; penalty='coef' takes such a kernel."
+            f"{least:.2g}, the largest {most:.2g}; penalty='coef' takes such a kernel."
         )
 
 
