@@ -18,7 +18,16 @@ from mercer.tables import make_preprocessor, split_target
 from torture.cases import LABELS, Refusal, answered, labels, law, log_ratios, points
 from torture.weighing import WEIGHTS, weigh
 
-NAMES = ("X", "y", "sample_weight", "bandwidth", "kernel", "affinity_width", "laplacian_weight")
+NAMES = (
+    "X",
+    "y",
+    "weighting",
+    "sample_weight",
+    "bandwidth",
+    "kernel",
+    "affinity_width",
+    "laplacian_weight",
+)
 D = (1, 2, 3, 8, 40, 2000)
 # What may be refused, and when: the sentence, and a test of rows, weights and model.
 REASONS = {
@@ -33,6 +42,9 @@ REASONS = {
     r"^bandwidth=.* has no square": lambda X, w, m: not 1e-150 <= m.bandwidth_ <= 1e150,
     r"^kernel=.* takes values of size": lambda X, w, m: m.kernel in ("linear", "poly"),
     r"^The kernel is 0 for all rows": lambda X, w, m: m.kernel in ("linear", "poly", "cosine"),
+    r"^weighting='margin' did not converge": lambda X, w, m: (
+        m.C * (1 if w is None else w.max()) > 1e3
+    ),
     r"^No direction separates the classes": lambda X, w, m: True,
     r"joins \d+ of \d+ rows to no other": lambda X, w, m: True,
     r"kernel matrix is not positive semi": lambda X, w, m: m.kernel == "poly",

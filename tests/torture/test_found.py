@@ -106,6 +106,28 @@ def test_cauchy_schwarz_and_exact_leave_one_out_at_any_scale(scale):
         np.testing.assert_array_equal(model.fit(X * scale, y).predict(X * scale), plain)
 
 
+def test_the_machine_of_margins_ends():
+    """Bounds of 1e105 kept libsvm busy for ever where copies of a row are of two classes."""
+    rows, weights = np.repeat(X, 2, axis=0), 10.0 ** np.linspace(-99, 99, 24)
+    model = mercer.ISEClassifier(bandwidth=1.0, weighting="margin", C=1e6)
+    with pytest.raises(ValueError, match=r"weighting='margin' did not converge .* lower C=1e\+06"):
+        model.fit(rows, np.arange(24) % 2, sample_weight=weights)
+
+
+def test_the_machine_of_margins_beside_an_outlier():
+    """Kernel values above 1, of distances by products, gave infinite duals."""
+    rows = np.r_[X, [[1e12, 0.0]]]
+    model = mercer.ISEClassifier(bandwidth=1.0, weighting="margin").fit(rows, np.r_[y, 1])
+    plain = mercer.ISEClassifier(bandwidth=1.0, weighting="margin").fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+
+
+def test_bandwidths_follow_powers_of_two_to_the_bit():
+    for power in (-600, -1, 3, 600):
+        scaled = mercer.bandwidth.silverman_bandwidth(X[:4, :1] * 2.0**power)
+        assert scaled == mercer.bandwidth.silverman_bandwidth(X[:4, :1]) * 2.0**power
+
+
 def test_herding_where_squares_overflow():
     model = mercer.LaplacianClassifier(bandwidth=1e160, n_nodes=4).fit(X * 1e160, y)
     assert (model.predict(X * 1e160) == y).all()

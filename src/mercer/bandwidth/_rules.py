@@ -1,7 +1,7 @@
 """Rules of thumb: a bandwidth from the spread of the data and the number of rows."""
 
 from collections.abc import Callable
-from math import sqrt
+from math import frexp, ldexp, sqrt
 from sys import float_info
 from typing import Any
 
@@ -134,9 +134,11 @@ def _rule(name: str, X: Any, sample_weight: Any) -> float:
         unit, spread = _spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
-    # The product of three numbers that may be extreme stays positive and finite.
-    least, middle, most = sorted((unit, spread, float(_RULES[name](d, N) ** (-1 / (d + 4)))))
-    return min(max(least * most * middle, float_info.min), float_info.max)
+    # The product of three numbers that may be extreme stays positive and finite, and its digits
+    # do not depend on powers of two.
+    factors = (unit, spread, float(_RULES[name](d, N) ** (-1 / (d + 4))))
+    (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
+    return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
 
 
 def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[float, float]:

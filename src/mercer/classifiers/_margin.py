@@ -1,14 +1,20 @@
 """Weights of the support vector machine: the least ISE under its constraints."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from mercer._memory import working_memory
+from mercer._rows import power_of_two, squared_distances
 from mercer.kernels import gamma_from_width
 
 Vector = NDArray[np.float64]
+_STEPS = 10**6  # of libsvm, at the least; beyond, classes overlap and bounds are out of reach
+_FAR = 1e3  # widths from the centre, beyond which products lose the digits of near rows
 _TOLERANCE = 1e-8  # of the optimality conditions: the equivalence is exact only at the optimum
 
 
@@ -19,11 +25,27 @@ def margin_weights(
 
     They have equal sums Ω on both sides (9), so that w* = Σ α_i Φ(x_i) = Ω (m₁ − m₂) (50).
     """
-    # libsvm takes distances from inner products: about the centre, they keep their digits.
-    Z = np.asarray(X, dtype=np.float64)
-    Z = (Z - Z.mean(axis=0)) / width
-    machine = SVC(C=C, kernel="rbf", gamma=gamma_from_width(1.0), tol=_TOLERANCE)
-    machine.fit(Z, is_positive, sample_weight=weights)
+    # libsvm takes distances from inner products: about the centre, they keep their digits, unless
+    # some rows are far beyond the others.
+    Z = np.asarray(X, dtype=np.float64) / width
+    Z, kernel = Z - Z.mean(axis=0), "rbf"
+    far = bool(np.abs(Z).max() > _FAR)
+    if far and 4 * 8 * len(Z) ** 2 <= working_memory():
+        unit = power_of_two(Z)
+        d2 = squared_distances(X / (width * unit), X / (width * unit))
+        with np.errstate(over="ignore"):
+            Z, kernel = np.exp(-0.5 * d2 * unit * unit), "precomputed"
+    steps = max(_STEPS, 100 * len(Z))
+    options = {"gamma": gamma_from_width(1.0), "tol": _TOLERANCE, "max_iter": steps}
+    machine = SVC(C=C, kernel=kernel, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(Z, is_positive, sample_weight=weights)
+    if machine.fit_status_ != 0:
+        raise ValueError(
+            f"weighting='margin' did not converge in {steps} steps: lower C={C:g}, or "
+            f"sample_weight, which is up to {weights.max():.2g}."
+        )
     signed = np.zeros(X.shape[0])
     signed[machine.support_] = machine.dual_coef_[0]
     return signed, float(machine.intercept_[0])
