@@ -1,6 +1,7 @@
 """A file that is there whole or not at all."""
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +15,12 @@ PARTIAL = ".partial"
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a place beside `path` to write to, which becomes `path` when all went well.
 
-    What is written may be of any kind.  Its name carries the number of the process, so that two
-    of them never write to the same place, and tells whose it was if it is ever left behind.
+    The place is an empty file that nobody else made and whose name nobody could foresee: in a
+    folder that others may write to, a link under a name they know would lead anywhere.  Its name
+    also carries the number of the process and tells whose it was, if it is ever left behind.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.{os.getpid()}{PARTIAL}")
+    os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield beside
         os.replace(beside, path)

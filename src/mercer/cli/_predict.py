@@ -19,6 +19,7 @@ from mercer.cli._output import (
     print_notes,
     resolve_device,
     status,
+    visible,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def predict(
         return
     counts = answers["predicted"].value_counts()
     shown = ", ".join(f"{name}: {n}" for name, n in counts.head(10).items())
-    print(f"{len(answers)} rows written to {output} ({one_line(shown)})")
+    print(one_line(f"{len(answers)} rows written to {output} ({shown})"))
 
 
 def _without_known(given: "Table", card: "ModelCard", keep: list[str]) -> "Table":
@@ -159,6 +160,8 @@ def _print_csv(answers: "pd.DataFrame") -> None:
         place = Path(folder, "predictions.csv")
         write_table(answers, place)
         text = place.read_text(encoding="utf-8")
+    if sys.stdout.isatty():  # a pipe gets what a file would hold
+        text = visible(text)
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

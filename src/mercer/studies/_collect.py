@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._formulas import neutralised
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._marks import mark_of
 from mercer.studies._model import Row, Study, Table
@@ -86,7 +87,8 @@ def collect(
     for name, frame in (
         ("cells", cells), ("scores", scores), ("timings", timings), ("failures", failed),
     ):  # fmt: skip
-        write_atomically(output / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+        text = neutralised(frame).to_csv(index=False, lineterminator="\n")
+        write_atomically(output / f"{name}.csv", text)
     for name, content in (("studies", described), ("run", run)):
         text = json.dumps(content, indent=1, ensure_ascii=False)
         write_atomically(output / f"{name}.json", text + "\n")
