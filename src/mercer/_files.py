@@ -5,10 +5,20 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-__all__ = ["PARTIAL", "written_whole"]
+__all__ = ["PARTIAL", "read_at_most", "written_whole"]
 
 PARTIAL = ".partial"
+
+
+def read_at_most(stream: IO[bytes], max_bytes: int) -> bytes:
+    """Read to the end, or one block beyond the bound; memory is taken for what there is."""
+    blocks, n_bytes = [], 0
+    while n_bytes <= max_bytes and (block := stream.read(1 << 20)):
+        blocks.append(block)
+        n_bytes += len(block)
+    return b"".join(blocks)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mercer._files import written_whole
+from mercer._files import read_at_most, written_whole
 
 __all__ = [
     "CARD",
@@ -91,7 +91,7 @@ def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
         if place.is_dir():
             raise IsADirectoryError(f"{name} is a folder: name the model file in it.")
         with place.open("rb") as stream:
-            content = stream.read(max_bytes + 1)
+            content = read_at_most(stream, max_bytes)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"There is no file {name}: mercer fit writes models.") from error
     except IsADirectoryError:

@@ -200,6 +200,8 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
         about = parse(members[CARD])
         version, digests = about["format"], about["digests"]
         described = about["card"]
+        if not isinstance(digests, dict):
+            raise TypeError("no digests")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"File {show(path)} has a card that cannot be read: fit the model again."
@@ -253,13 +255,14 @@ def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
 
 
 def _unknown_types(path: str | os.PathLike[str], members: dict[str, bytes]) -> list[str]:
-    """Return types that are not on Mercer's list, or that skops does not trust even so."""
+    """Return types that are not on Mercer's list, or else those that skops does not trust."""
     import skops.io
 
+    if unknown := unknown_types(members):
+        return unknown
     try:
-        others = set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED)
-        return sorted({*others, *unknown_types(members)})
-    except Exception as error:  # as above
+        return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
+    except Exception as error:  # what a made-up file may raise is anything
         raise ValueError(
             f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
             "again."

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from mercer._files import read_at_most
 from mercer._formulas import restored
 
 __all__ = ["check_folder", "only_from", "read_json", "read_table"]
@@ -85,7 +86,7 @@ def _read(folder: Path, name: str) -> str:
     if not path.is_file():
         raise FileNotFoundError(f"{folder} is no complete results folder: {name} is missing")
     with path.open("rb") as stream:
-        content = stream.read(_MAX_BYTES + 1)
+        content = read_at_most(stream, _MAX_BYTES)
     if len(content) > _MAX_BYTES:
         raise ValueError(f"{path} is larger than {_MAX_BYTES >> 20} MiB, the most that is read")
     try:

@@ -141,7 +141,8 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
     for reason in reasons:
         yield ""
         where = _plain("; ".join(f"{cell['row']}, {cell['column']}" for cell in reason.cells))
-        yield f"- {_SIGNS.get(reason.mark.name, _plain(reason.mark.name))} {_plain(reason.text)} ({where})"
+        sign = _SIGNS.get(reason.mark.name, _plain(reason.mark.name))
+        yield f"- {sign} {_plain(reason.text)} ({where})"
 
 
 def _cell(lines: pd.DataFrame, places: int) -> str:

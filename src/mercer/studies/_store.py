@@ -2,8 +2,6 @@
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,15 +58,16 @@ def read_outcome(path: Path) -> Stored | None:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             note = json.loads(file["note"].tobytes())
             columns = note.get("columns", [])
-            values = {column: file[f"values_{k}"] for k, column in enumerate(columns)}
-    except (FileNotFoundError, zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError):
+            return Stored(
+                seconds=float(note["seconds"]),
+                values={column: file[f"values_{k}"] for k, column in enumerate(columns)},
+                details=note.get("details", {}),
+                panels=note.get("panels", []),
+            )
+    except (MemoryError, PermissionError):
+        raise
+    except Exception:  # what a damaged file may raise is anything
         return None
-    return Stored(
-        seconds=note["seconds"],
-        values=values,
-        details=note.get("details", {}),
-        panels=note.get("panels", []),
-    )
 
 
 def write_atomically(path: Path, text: str) -> None:
