@@ -1,5 +1,7 @@
 """A table, and small models of it, for all tests of this folder."""
 
+import socket
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,6 +36,31 @@ def saved(tmp_path_factory):
         return path
 
     return save
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Every address that is looked up or connected to; all of them are refused."""
+    found = []
+
+    def refuse(*address, **options):
+        found.append(address)
+        raise OSError("there is no network here")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "gethostbyname", refuse)
+
+    class Deaf(socket.socket):
+        def connect(self, address):
+            if self.family != getattr(socket, "AF_UNIX", None):
+                refuse(address)
+            return super().connect(address)
+
+        connect_ex = connect
+
+    monkeypatch.setattr(socket, "socket", Deaf)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -159,7 +159,7 @@ def _print_csv(answers: "pd.DataFrame") -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "predictions.csv")
         write_table(answers, place)
-        text = place.read_text(encoding="utf-8")
+        text = place.read_bytes().decode("utf-8")  # line breaks in cells stay as they are
     if sys.stdout.isatty():  # a pipe gets what a file would hold
         text = visible(text)
     try:
