@@ -41,7 +41,8 @@ def main(step, folder, *paths):
     place = pathlib.Path(folder, "altered.skops")
     silent = os.open(os.devnull, os.O_WRONLY)
     bad = 0
-    print("| model | alterations |", *OUTCOMES.values(), "crashed |", sep=" | ")
+    heads = ["model", "alterations", *OUTCOMES.values(), "crashed"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for path in paths:
         use(path)  # compile here, once
         counts = collections.Counter()
@@ -62,7 +63,8 @@ def main(step, folder, *paths):
                 print(f"{path}: {what}: signal {os.WTERMSIG(status)}")
             counts[OUTCOMES.get(os.waitstatus_to_exitcode(status), "crashed")] += 1
         numbers = [counts[name] for name in (*OUTCOMES.values(), "crashed")]
-        print(f"| {pathlib.Path(path).stem} | {sum(numbers)} |", *numbers, sep=" | ", flush=True)
+        line = [pathlib.Path(path).stem, sum(numbers), *numbers]
+        print(f"| {' | '.join(map(str, line))} |", flush=True)
     return bad
 
 

@@ -102,21 +102,3 @@ def test_the_policy_stops_what_would_be_added(chromium, pages, tmp_path):
     assert browser.execute_script("return window.said") == []
     assert len(browser.get_log("browser")) >= 3  # each refusal is said on the console
     assert browser.find_element(By.CSS_SELECTOR, ".scatter.is-live")  # our own script still runs
-
-
-def test_ticks_far_from_zero_end(chromium, tmp_path):
-    """Zooming in far from zero counted for ever, and the page stood still."""
-    from mercer.report import write_scatter_page
-    from report.comparisons import make_points
-
-    points = make_points(["a", "b"])
-    points["x"] += 1e15
-    path = write_scatter_page(points, tmp_path / "far.html", title="far")
-    browser = open_page(chromium, path)
-    browser.set_script_timeout(10)
-    for _ in range(14):
-        browser.find_element(By.CSS_SELECTOR, "[data-zoom='1.6']").click()
-    done = browser.execute_async_script(
-        "const done = arguments[0], next = requestAnimationFrame; next(() => next(() => done(1)));"
-    )
-    assert done == 1

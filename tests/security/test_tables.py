@@ -186,8 +186,8 @@ def test_cells_count_as_well_as_bytes(tmp_path, case):
     """A megabyte of compressed commas took twenty-six gigabytes."""
     head, line = CELLS[case]
     path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(head + line * ((1 << 20) // len(line) - 9), 1))
-    refused(path, "as a table", "larger than 1 MiB", max_bytes=1 << 20)
+    path.write_bytes(gzip.compress(head + line * ((1 << 18) // len(line) - 9), 1))
+    refused(path, "as a table", "larger than 256 KiB", max_bytes=1 << 18)
 
 
 @pytest.mark.parametrize(

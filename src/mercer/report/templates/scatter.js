@@ -41,8 +41,7 @@
       const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
       const step = power * [1, 2, 5, 10].find((digit) => digit * power >= rough);
       const found = [];
-      // Far from zero, steps may be too small to count by: then there are no more ticks.
-      for (let k = Math.ceil(low / step); k * step <= high && k + 1 > k && found.length < 100; k += 1) found.push(k * step);
+      for (let k = Math.ceil(low / step); k * step <= high; k += 1) found.push(k * step);
       const places = Math.min(20, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
       return found.map((value) => [value, (Math.abs(value) < step / 2 ? 0 : value).toFixed(places).replace("-", "−")]);
     };
