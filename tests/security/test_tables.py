@@ -137,7 +137,7 @@ def test_a_plain_workbook_is_read(book, tmp_path):
 
 
 def test_a_text_that_is_repeated_in_parquet_is_kept_once(tmp_path):
-    """Five kilobytes took three gigabytes."""
+    """Five kilobytes would take three gigabytes."""
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     n = 30_000
@@ -183,7 +183,7 @@ CELLS = {
 
 @pytest.mark.parametrize("case", CELLS)
 def test_cells_count_as_well_as_bytes(tmp_path, case):
-    """A megabyte of compressed commas took twenty-six gigabytes."""
+    """Commas that gzip keeps in nothing took 25 times their own size."""
     head, line = CELLS[case]
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(head + line * ((1 << 18) // len(line) - 9), 1))
