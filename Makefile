@@ -1,7 +1,7 @@
 # The long commands. docs/reliability.md says what each one showed and how long it takes.
 PYTHON ?= .venv/bin/python
 
-.PHONY: torture mutants faults load audit
+.PHONY: torture mutants faults load audit docs-check
 
 torture:  ## 200 000 generated cases of the numerical code
 	$(PYTHON) -m pytest tests/torture --long -q -s
@@ -17,3 +17,6 @@ load:  ## ten million rows, many threads and processes on one model
 
 audit:  ## known vulnerabilities of the dependencies
 	$(PYTHON) tests/security/audit.py
+
+docs-check:  ## every block, command, example and a sample of the figures of the pages
+	$(PYTHON) -m pytest tests/pages --long -q -rs

@@ -18,10 +18,10 @@ DIMENSIONS = (3, 16, 64, 256, 784)
 SMALL = 16  # most features where the exponential is the limit, and where more rows are summed
 GROUPS, CLASSES, RUNGS = 10, 10, 17
 CAP = 8.0  # seconds that one call of a sum may be expected to take
-SIZES = {  # rows of sums, more rows of sums at small d, rows of estimators, rows to predict
-    "full": (100_000, 1_000_000, (100_000, 1_000_000), 100_000),
-    "quick": (20_000, 50_000, (5_000, 20_000), 5_000),
-    "cpu": (600, 1_000, (500, 1_000), 500),
+SIZES = {  # rows of sums, more of them at small d and at large, of estimators, to predict
+    "full": (100_000, 1_000_000, 300_000, (100_000, 1_000_000), 100_000),
+    "quick": (20_000, 50_000, 30_000, (5_000, 20_000), 5_000),
+    "cpu": (600, 1_000, 800, (500, 1_000), 500),
 }
 
 
@@ -31,7 +31,7 @@ class Bench:
         self.device = options.device
         self.clock = Clock(self.device)
         size = "cpu" if self.device == "cpu" else "quick" if options.quick else "full"
-        self.n, self.n_more, self.n_fit, self.n_test = SIZES[size]
+        self.n, self.n_more, self.n_more_wide, self.n_fit, self.n_test = SIZES[size]
         self.capped = Caps(options.minutes)
         self.about = about(self.device)
         self.seed = secrets.randbelow(2**31)
@@ -63,7 +63,8 @@ class Bench:
         print(f"    {self.about['command']}\n")
         versions = [f"{k} {v}" for k, v in self.about.items() if k not in ("command", "date")]
         print(f"{self.about['date']}, seed {self.seed}, " + ", ".join(versions))
-        print(f"\nn = m = {self.n:,}, {self.n_more:,} also at d ≤ {SMALL}; b = 0.4·√d", flush=True)
+        more = f"{self.n_more:,} also at d ≤ {SMALL}, {self.n_more_wide:,} above"
+        print(f"\nn = m = {self.n:,}, {more}; b = 0.4·√d", flush=True)
 
     def ceilings(self):
         ways = {
@@ -102,7 +103,7 @@ class Bench:
         head("d", "n = m", "groups", "sum", *columns)
         for d in DIMENSIONS:
             rates = {}
-            for n in (self.n, self.n_more) if d <= SMALL else (self.n,):
+            for n in (self.n, self.n_more if d <= SMALL else self.n_more_wide):
                 what = f"d = {d}, n = {n:,}, {precision}"
                 self.capped(what, 120, partial(self._sums_of, n, d, precision, ways, rates))
 

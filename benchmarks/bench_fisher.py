@@ -44,12 +44,20 @@ NODES = {
     "million": 500,
     "mixed": 500,
 }
+TABLES = (*NODES, "growth")
 TUNING_ROWS = 3000  # for peers whose tuning on all rows would take hours
+
+
+def _table(name: str) -> str:
+    if name not in TABLES:
+        raise argparse.ArgumentTypeError(f"no table is called {name}")
+    return name
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", default=["letter", "pendigits", "usps", "mnist"])
+    usual = ["letter", "pendigits", "usps", "mnist"]
+    parser.add_argument("tables", type=_table, nargs="*", default=usual, help=", ".join(TABLES))
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the synthetic table")
     parser.add_argument("--seeds", type=int, default=1, help="fits of Fisher to average over")
     parser.add_argument("--only", nargs="*", help="contenders, by the first word of their names")

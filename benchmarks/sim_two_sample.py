@@ -1,13 +1,13 @@
 """How often the two-sample test rejects: its level, its power, and what it costs.
 
-Run: python benchmarks/sim_two_sample.py [runs]
+    python benchmarks/sim_two_sample.py [--runs 500]
 
 Samples of 60 and 60 rows, 99 permutations, level 5 %.  Where both samples come from one
 distribution there are four times as many runs: with 2000, a level of 5 % is
 printed as 4.0 to 6.0 in 95 cases of 100.
 """
 
-import sys
+import argparse
 import time
 import warnings
 
@@ -40,7 +40,10 @@ def rejections(change, d, statistic, bandwidth, runs, n=60):
     return 100 * count / runs
 
 
-def main(runs):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=500)
+    runs = parser.parse_args().runs
     warnings.simplefilter("ignore", UserWarning)  # narrow windows are what is looked at
     print("d   second sample  " + "  ".join(f"{s} {b}" for s, b in COLUMNS))
     for d in (1, 2, 10, 50):
@@ -58,4 +61,4 @@ def main(runs):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    main()

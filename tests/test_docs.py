@@ -4,6 +4,7 @@ Nothing here needs Sphinx; CONTRIBUTING.md has the command that builds the site.
 """
 
 import importlib
+import inspect
 import re
 from fnmatch import fnmatch
 from functools import cache
@@ -113,6 +114,27 @@ def test_the_reference_lists_public_names_once():
     assert len(_reference()) == len(set(_reference()))
 
 
+def _docstrings(package):
+    """Yield the docstrings of a package, of its public names and of their methods."""
+    module = importlib.import_module(package)
+    yield package, module
+    for name in module.__all__:
+        thing = getattr(module, name)
+        yield name, thing
+        for key, method in vars(thing).items() if inspect.isclass(thing) else ():
+            if inspect.isfunction(method):
+                yield f"{name}.{key}", method
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_have_no_substitutions(package):
+    """What stands between bars is a substitution to Sphinx, which no page defines."""
+    for name, thing in _docstrings(package):
+        text = re.sub(r"\.\. math::.*?(?=\n\S|\Z)", "", inspect.getdoc(thing) or "", flags=re.S)
+        text = re.sub(r"`[^`]*`", "", text)
+        assert not re.findall(r"(?<![\w|\\])\|[^\s|](?:[^|\n]*[^\s|])?\|(?![\w|])", text), name
+
+
 def _shell(text):
     """Return what a page would have one type: lines of shell blocks, and code spans."""
     blocks = re.findall(r"^```(?:bash|sh|console)\n(.*?)^```", text, re.M | re.S)
@@ -140,5 +162,5 @@ def test_the_version_to_cite_is_this_one():
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_files_exist(path):
     text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
+    for name in re.findall(r"(?<!:)\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
         assert (ROOT / name).exists() or name.startswith("docs/_build"), f"{path.name}: {name}"

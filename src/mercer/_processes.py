@@ -1,10 +1,14 @@
-"""Processes that leave Ctrl-C to those who started them."""
+"""Processes that leave Ctrl-C to those who started them, and end with them."""
 
+import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import connection
 
-__all__ = ["interrupts_held"]
+__all__ = ["interrupts_held", "serve_parent"]
 
 
 @contextmanager
@@ -22,3 +26,16 @@ def interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def serve_parent() -> None:
+    """Leave Ctrl-C to the parent, on Windows too, and end with it, even if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

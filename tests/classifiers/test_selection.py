@@ -34,6 +34,18 @@ def test_leave_one_out_of_equal_classes_tells_what_new_rows_get(model):
             assert accuracy == pytest.approx(new, abs=0.06)
 
 
+def test_plain_refitting_is_blind_to_class_sizes():
+    """The figures of docs/classifiers.md: what the guard above is for."""
+    X, y = _two_clouds(60, seed=0)
+    model = LaplacianClassifier(rule="append", bandwidth=silverman_bandwidth(X) / 16)
+    right = 0
+    for row in range(len(X)):
+        others = np.arange(len(X)) != row
+        right += model.fit(X[others], y[others]).predict(X[[row]])[0] == y[row]
+    assert right / len(X) == pytest.approx(0.98, abs=0.01)
+    assert model.fit(X, y).score(*_two_clouds(1500, seed=1)) == pytest.approx(0.63, abs=0.01)
+
+
 @pytest.mark.parametrize(
     "model", [LaplacianClassifier(rule="auto"), ParzenClassifier(), ISEClassifier()]
 )

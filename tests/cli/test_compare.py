@@ -1,7 +1,9 @@
 """``mercer compare``: a table in, a folder of results out; exit codes; JSON; Ctrl-C."""
 
 import json
+import os
 import shlex
+import signal
 
 import numpy as np
 import pandas as pd
@@ -215,6 +217,24 @@ def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):
     content = json.loads((tmp_path / "comparison.json").read_text())
     assert content["rounds"] == 2
     assert content["interrupted"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGTERM")
+def test_batch_systems_get_the_finished_rounds(table, tmp_path, monkeypatch, capsys):
+    """SIGTERM, by which they end a job, is answered like Ctrl-C."""
+
+    def terminated(*args, **options):
+        def stop(progress):
+            if progress.rounds == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "on_progress": stop})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", terminated)
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 143
+    assert "finished are kept" in capsys.readouterr().err
+    assert json.loads((tmp_path / "comparison.json").read_text())["rounds"] == 2
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_ctrl_c_before_anything_is_finished(table, tmp_path, monkeypatch, capsys):

@@ -134,3 +134,24 @@ def test_damaged_kept_file_is_named(serve: Serve, frame: pd.DataFrame) -> None:
     np.savez(kept, X=np.zeros((6, 2)), y=np.zeros(6, dtype=int))
     with pytest.raises(ValueError, match=rf"^File {kept} \(kept from OpenML; delete it to fetch"):
         load_dataset("made")
+
+
+def test_a_table_that_cannot_be_kept_is_returned(
+    serve: Serve,
+    frame: pd.DataFrame,
+    arrays: dict[str, np.ndarray],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "file"))
+    serve(frame)
+    with pytest.warns(UserWarning, match="not kept for the next time: Folder .* cannot be written"):
+        data = load_dataset("made")
+    np.testing.assert_array_equal(data.X, arrays["X"])
+
+
+def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCIKIT_LEARN_DATA", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert _cache_file("made") is None

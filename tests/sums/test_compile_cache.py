@@ -1,10 +1,13 @@
 """The cache of machine code: never stale, never needed."""
 
+import os
 import re
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCPUCodegen as CPUCodegen
 
 from mercer import sums
 from mercer.sums import _compile, _exp2, _loops, _tiles
@@ -46,22 +49,17 @@ def test_compiled_code_lets_other_threads_run():
 
 
 def test_without_a_cache_folder_functions_are_compiled_all_the_same(monkeypatch):
-    calls, njit = [], _compile.njit
+    def nowhere(function):
+        raise RuntimeError("cannot cache function: no locator available")
 
-    def without_cache(*, cache=False, **options):
-        calls.append(cache)
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return njit(**options)
-
-    monkeypatch.setattr(_compile, "njit", without_cache)
+    monkeypatch.setattr(_compile, "_Cache", nowhere)
 
     @_compile.compiled("contract")
     def double(a):
         return 2 * a
 
     assert double(21.0) == 42.0
-    assert calls == [True, False]
+    assert double._cache.cache_path is None
 
 
 def test_fast_math_is_only_what_was_granted():
@@ -86,3 +84,65 @@ def test_one_compilation_serves_every_layout(dtype):
         sums.kernel_sum(X[:9], rows, bandwidth=[1.0, 3.0])
         sums.log_kernel_sum(rows, rows, groups=np.arange(len(rows)), bandwidth=1.0)
     assert (len(_loops.absorb.signatures), len(_tiles.pack_columns.signatures)) == before
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """Return a function that compiles a small function anew, and tells whether from the cache."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def compile_and_call(value):
+        def double(a):
+            return 2 * a
+
+        dispatcher = _compile.compiled("contract")(double)
+        answer = dispatcher(value)
+        return answer, sum(dispatcher.stats.cache_hits.values()) > 0
+
+    return compile_and_call
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:100],
+        lambda content: content[:-1],
+        lambda content: bytes(len(content)),
+        lambda content: content[:2000] + bytes([content[2000] ^ 1]) + content[2001:],
+    ],
+)
+def test_machine_code_that_is_damaged_is_compiled_again(fresh, tmp_path, damage):
+    assert fresh(21.0) == (42.0, False)
+    assert fresh(21.0) == (42.0, True)
+    (path,) = tmp_path.rglob("*.nbc")
+    path.write_bytes(damage(path.read_bytes()))
+    assert fresh(21.0) == (42.0, False)
+    assert fresh(21.0) == (42.0, True)  # it has been put in order
+
+
+def test_machine_code_for_other_types_or_another_cpu_is_not_taken(fresh, tmp_path, monkeypatch):
+    """Numba numbers its files: of two that start together, one would get the code of the other."""
+    fresh(21.0)
+    (floats,) = tmp_path.rglob("*.nbc")
+    assert fresh(21) == (42, False)
+    (integers,) = set(tmp_path.rglob("*.nbc")) - {floats}
+    integers.write_bytes(floats.read_bytes())  # forged
+    assert fresh(21) == (42, False)
+    monkeypatch.setattr(CPUCodegen, "magic_tuple", lambda self: ("triple", "other", "features"))
+    assert fresh(21.0) == (42.0, False)
+    (other,) = set(tmp_path.rglob("*.nbc")) - {floats, integers}
+    floats.write_bytes(other.read_bytes())
+    monkeypatch.undo()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert fresh(21.0) == (42.0, False)
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync"])
+def test_a_full_disk_is_no_reason_not_to_compile(fresh, tmp_path, monkeypatch, call):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, call, full)
+    assert fresh(21.0) == (42.0, False)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

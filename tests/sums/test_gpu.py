@@ -8,7 +8,14 @@ import pytest
 from sklearn import config_context
 
 from mercer.sums import Removal, _triton, kernel_sum, left_out_log_sums, log_kernel_sum
-from mercer.sums._triton_layout import DIFFERENCES, NARROW, RESIDENT, STREAMED
+from mercer.sums._triton_layout import (
+    APART,
+    BESIDE,
+    DIFFERENCES,
+    RESIDENT,
+    STREAMED,
+    TOGETHER,
+)
 from oracles import sums as oracle
 
 pytestmark = pytest.mark.gpu
@@ -16,7 +23,8 @@ pytestmark = pytest.mark.gpu
 EPS = 2.0**-23
 TARGET = 3e-6  # relative error of float32 sums at bandwidths of the order of distances
 LOG_PROMISE = {np.float32: 1e-5, np.float64: 1e-12}  # times max(1, |log|)
-FORMS = {1: NARROW, 3: NARROW, 16: NARROW, 17: RESIDENT, 64: RESIDENT}
+FORMS = {1: TOGETHER, 3: TOGETHER, 4: TOGETHER, 5: BESIDE, 11: BESIDE, 12: APART, 16: APART}
+FORMS |= {17: RESIDENT, 64: RESIDENT}
 LADDER = 2.0 ** (-np.arange(6) / 2)
 
 
@@ -26,8 +34,8 @@ def forms(monkeypatch):
     seen = []
     choose = _triton.Packer.of.__func__
 
-    def of(cls, *args):
-        packer = choose(cls, *args)
+    def of(cls, *args, **options):
+        packer = choose(cls, *args, **options)
         seen.append(packer.form)
         return packer
 
@@ -102,14 +110,14 @@ def check(X, Y=None, *, bandwidth, within=None, **options):
 # ------------------------------------------------------------------------------- accuracy
 
 
-@pytest.mark.parametrize("d", [1, 3, 16, 17, 64, 65, 256, 784])
+@pytest.mark.parametrize("d", [1, 4, 5, 11, 12, 16, 17, 64, 65, 256, 784])
 def test_sums_and_logs(forms, d):
     X, Y, size = points(d)
     check(X, Y, bandwidth=0.5 * size, within=TARGET)
     assert set(forms) == {FORMS.get(d, STREAMED)}
 
 
-@pytest.mark.parametrize("d", [1, 3, 16, 17, 64, 65, 256, 784])
+@pytest.mark.parametrize("d", [1, 4, 5, 11, 12, 16, 17, 64, 65, 256, 784])
 def test_logs_at_narrow_bandwidths(d):
     X, Y, size = points(d)
     for part in (0.05, 1e-3):
@@ -188,15 +196,9 @@ def test_groups_weights_and_ladders(forms, d):
     assert set(forms) <= {FORMS.get(d, STREAMED), DIFFERENCES}
 
 
-@pytest.fixture
-def switched_on(monkeypatch):
-    """Kernels that are switched off above 64 features, until these tests have passed: all on."""
-    monkeypatch.setattr(_triton, "_AMONG_THEMSELVES_UP_TO", 10**9)
-
-
 @pytest.mark.parametrize("exclude_self", [False, True])
 @pytest.mark.parametrize("d", [1, 16, 64, 256])
-def test_rows_among_themselves(switched_on, d, exclude_self):
+def test_rows_among_themselves(d, exclude_self):
     X, _, size = points(d, n=1500)
     rng = np.random.default_rng(d)
     check(X, bandwidth=size, exclude_self=exclude_self, within=TARGET)
@@ -269,7 +271,7 @@ def test_views():
 
 @pytest.mark.parametrize("removing", [None, "squared", "plain"])
 @pytest.mark.parametrize("d", [2, 16, 64, 100])
-def test_left_out_sums(switched_on, forms, d, removing):
+def test_left_out_sums(forms, d, removing):
     """Against torch's tiles in float64, which a literal loop is held to elsewhere."""
     rng = np.random.default_rng(d)
     n = 1500

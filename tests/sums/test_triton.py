@@ -35,7 +35,15 @@ from mercer.sums import (
 from mercer.sums._arrange_tensors import arrange_tensors
 from mercer.sums._box import Box
 from mercer.sums._problem import Problem
-from mercer.sums._triton_layout import DIFFERENCES, NARROW, RESIDENT, STREAMED, count_pieces
+from mercer.sums._triton_layout import (
+    APART,
+    BESIDE,
+    DIFFERENCES,
+    RESIDENT,
+    STREAMED,
+    TOGETHER,
+    count_pieces,
+)
 from oracles import sums as oracle
 
 EPS = 2.0**-23
@@ -97,15 +105,14 @@ def fused(interpreter, monkeypatch):
     forms = []
     choose = _triton_layout.Packer.of.__func__
 
-    def of(cls, *args):
-        packer = choose(cls, *args)
+    def of(cls, *args, **options):
+        packer = choose(cls, *args, **options)
         forms.append(packer.form)
         return packer
 
     monkeypatch.setattr(_triton_layout.Packer, "of", classmethod(of))
     monkeypatch.setattr(_triton, "owns", is_torch_array)
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
-    monkeypatch.setattr(_triton, "_AMONG_THEMSELVES_UP_TO", 10**9)  # the logic is right
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
     monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._triton",))
@@ -193,13 +200,16 @@ def check_logs(out, X, Y=None, *, bandwidth, within=LOG_PROMISE, **options):
 FORMS = {
     # form, features, bandwidth as a part of √d
     "differences": (DIFFERENCES, 3, 0.1),
-    "narrow, one feature": (NARROW, 1, 1.0),
-    "narrow": (NARROW, 7, 0.5),
+    "together, one feature": (TOGETHER, 1, 1.0),
+    "beside": (BESIDE, 7, 0.5),
+    "apart": (APART, 13, 0.5),
     "resident": (RESIDENT, 20, 0.5),
     "streamed": (STREAMED, 70, 0.5),
 }
 FULL = {
-    "narrow, full": (NARROW, 16, 0.5),
+    "together, full": (TOGETHER, 4, 0.5),
+    "beside, full": (BESIDE, 11, 0.5),
+    "apart, full": (APART, 16, 0.5),
     "resident, full": (RESIDENT, 64, 0.5),
     "streamed, full": (STREAMED, 128, 0.5),
 }

@@ -1,9 +1,12 @@
 """The command line as a whole: commands, exit codes, errors in one sentence."""
 
+import errno
 import io
+import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +22,8 @@ from mercer.cli._output import one_line, visible
 from mercer.cli._predict import predict
 from mercer.cli._project import project
 from mercer.cli._reproduce import reproduce
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     help="""Kernel classification from Parzen windows, on your own table and on the papers'.
@@ -59,10 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     0: done; 1: our own fault, with its traceback; 2: the input is wrong, and one sentence on
-    standard error says what to do; 130: stopped by Ctrl-C.
+    standard error says what to do; 130: stopped by Ctrl-C; 143: by a batch system (SIGTERM).
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     _print_any_character()
+    with _heard_like_ctrl_c(signal.SIGTERM) as was_heard:
+        code = _run(arguments)
+    return 128 + signal.SIGTERM if was_heard() else code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=arguments or ["--help"], prog_name="mercer", standalone_mode=False)
         sys.stdout.flush()
@@ -76,7 +87,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except (KeyError, IndexError):  # no sentence for users: theirs are errors with a name
         return _admit()
-    except (LookupError, ValueError, OSError) as error:
+    except OSError as error:
+        if error.filename is None and error.errno in _FULL:  # errors of files name them
+            sys.stdout = io.StringIO()  # what is left is not written when Python ends
+            return _refuse(f"Standard output cannot be written ({error.strerror}).")
+        return _refuse(str(error))
+    except (LookupError, ValueError) as error:
         return _refuse(str(error))
     except MemoryError as error:
         return _refuse(str(error) or "There is not enough memory: use fewer rows.")
@@ -88,7 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_any_character() -> None:
-    """Let no name or class be an error where standard output is not UTF-8."""
+    """Let no name or class be an error where standard output is not UTF-8, or is closed."""
+    sys.stdout, sys.stderr = sys.stdout or io.StringIO(), sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -105,8 +122,29 @@ def _admit() -> int:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"mercer: {one_line(sentence)}", file=sys.stderr)
+    with suppress(OSError):  # nobody to tell: the exit code does
+        print(f"mercer: {one_line(sentence)}", file=sys.stderr)
     return 2
+
+
+@contextmanager
+def _heard_like_ctrl_c(number: int) -> Iterator[Callable[[], bool]]:
+    """Let a signal end a command in the way of Ctrl-C: in order, with what is finished kept."""
+    heard = []
+
+    def stop(number: int, frame: object) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(number, stop)
+    except ValueError:  # signals are the main thread's
+        yield lambda: False
+        return
+    try:
+        yield lambda: bool(heard)
+    finally:
+        signal.signal(number, before)
 
 
 def _usage(error: Any) -> str:

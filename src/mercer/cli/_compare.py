@@ -74,6 +74,7 @@ def compare(
     from joblib import cpu_count
 
     from mercer._cluster import connected
+    from mercer._files import one_at_a_time
     from mercer.cli._compare_folder import check_folder, describe, write_folder
     from mercer.cli._compare_map import draw_map
     from mercer.cli._compare_print import print_comparison
@@ -119,7 +120,8 @@ def compare(
         raise typer.Exit(130) from None
     content = describe(question, comparison, the_map=the_map, budget=seconds, seed=seed)
     write_folder(output, question, comparison, points, content)
-    page = write_comparison_report(output)
+    with one_at_a_time(output):
+        page = write_comparison_report(output)
     if as_json:
         print_json({**content, "folder": str(output), "report": str(page)})
     else:

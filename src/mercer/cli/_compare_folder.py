@@ -3,8 +3,6 @@
 import json
 import os
 import shlex
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._environment import machine, versions
+from mercer._files import moved_in_whole, sweep
 from mercer.cli._compare_question import Question
 from mercer.comparison import confusion_counts, curves_of, hard_rows
 
@@ -25,6 +24,7 @@ __all__ = ["check_folder", "describe", "write_folder"]
 
 _MOST_LEADERS = 4
 _MARK = "comparison.json"  # moved last: where it is, all else is
+_PAGE = "report.html"  # of the results before: it goes with them
 
 
 def check_folder(output: Path) -> None:
@@ -162,7 +162,7 @@ def write_folder(
     points: "pd.DataFrame",
     content: Mapping[str, Any],
 ) -> None:
-    """Write everything beside its place, then move it there, the mark of completeness last."""
+    """Write everything, then move it to its place together: on failure what was there stays."""
     try:
         _write_beside(output.absolute(), question, comparison, points, content)
     except OSError as error:
@@ -184,9 +184,8 @@ def _write_beside(
 
     rows = np.asarray(question.data.X.index, dtype=np.intp) + 1
     leaders = content["leaders"]
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as part:
-        place = Path(part)
+    sweep(output)
+    with moved_in_whole(output, _MARK, outdated=[_PAGE]) as place:
         write_table(_scores(comparison), place / "scores.csv")
         write_table(_predictions(comparison, leaders, rows), place / "predictions.csv")
         write_table(points, place / "map.csv")
@@ -194,10 +193,6 @@ def _write_beside(
         if question.bundled is not None:
             write_table(question.bundled, place / "table.csv")
         _write_json(place / _MARK, content)
-        output.mkdir(exist_ok=True)
-        (output / _MARK).unlink(missing_ok=True)
-        for file in sorted(place.iterdir(), key=lambda file: file.name == _MARK):
-            shutil.move(file, output / file.name)
 
 
 def _scores(comparison: "RoundsComparison") -> "pd.DataFrame":

@@ -114,7 +114,7 @@ def check_output(output: Path, endings: tuple[str, ...]) -> None:
         *first, last = endings
         either = f"{', '.join(first)} or {last}" if first else last
         raise ValueError(f"File {output} must end with {either}: rename it.")
-    place = output.expanduser().absolute()
+    place = Path(os.path.expanduser(output)).absolute()
     if not place.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {output.parent}: make it first.")
     if place.exists() and not place.is_file():

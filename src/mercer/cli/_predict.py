@@ -1,8 +1,8 @@
 """``mercer predict``: a model file and new rows → classes and probabilities."""
 
+import io
 import os
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -154,12 +154,11 @@ def _as_json(
 
 def _print_csv(answers: "pd.DataFrame") -> None:
     """Print what a file would hold; a reader that has seen enough is no error."""
-    from mercer.tables import write_table
+    from mercer.tables._write import write_delimited
 
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "predictions.csv")
-        write_table(answers, place)
-        text = place.read_bytes().decode("utf-8")  # line breaks in cells stay as they are
+    content = io.BytesIO()
+    write_delimited(answers, content)
+    text = content.getvalue().decode()
     if sys.stdout.isatty():  # a pipe gets what a file would hold
         text = visible(text)
     try:

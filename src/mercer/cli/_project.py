@@ -1,5 +1,6 @@
 """``mercer project``: a table → two coordinates for each row."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +41,7 @@ def project(
     write_table(embedding, output)
     page = write_scatter_page(
         embedding.frame,
-        output.expanduser().with_suffix(".html"),
+        Path(os.path.expanduser(output)).with_suffix(".html"),
         title=f"{one_line(Path(table).name)}: {target} by {method}",
         text=f"Each point is a row; its colour and shape are its {target}.",
         notes=embedding.notes,

@@ -74,6 +74,7 @@ def reproduce(
 
     Example: [bold]mercer reproduce laplacian --quick[/bold]
     """
+    from mercer._files import one_at_a_time
     from mercer.report import write_markdown, write_report
     from mercer.studies import run_studies
 
@@ -95,9 +96,10 @@ def reproduce(
     except KeyboardInterrupt:
         print("mercer: stopped; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(130) from None
-    page = write_report(results.folder)
-    if markdown is not None:
-        write_markdown(results.folder, markdown)
+    with one_at_a_time(results.folder):  # its files belong together
+        page = write_report(results.folder)
+        if markdown is not None:
+            write_markdown(results.folder, markdown)
     if as_json:
         cells = json.loads(results.cells.to_json(orient="records"))
         print(json.dumps({"run": results.run, "report": str(page), "cells": cells}))
@@ -150,7 +152,7 @@ def _print(results: "Results", page: Path) -> None:
     studies = json.loads((results.folder / "studies.json").read_text(encoding="utf-8"))
     titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
     for (study, key), part in shown.groupby(["study", "table"], sort=False):
-        _print_table(screen, f"{study} {key}: {titles[study, key]}", part)
+        _print_table(screen, f"{study} {key}: {titles.get((study, key), '')}", part)
     counted = cells.loc[cells["counts"], "mark"].value_counts()
     screen.print(f"{int(counted.sum())} published numbers:")
     for mark, words in _WORDS.items():

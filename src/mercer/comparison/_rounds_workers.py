@@ -1,7 +1,6 @@
 """Where fits run: here, or in processes that can be stopped."""
 
 import multiprocessing
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from mercer._processes import interrupts_held
+from mercer._processes import interrupts_held, serve_parent
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 
@@ -182,7 +181,7 @@ class _Worker:
 
 def _serve(connection: Connection, work: Work) -> None:
     """Fit what comes until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    serve_parent()
     try:
         connection.send("ready")
         while True:

@@ -26,7 +26,7 @@ def data_folder(folder: str | os.PathLike[str] | None) -> Path | None:
     if not given:
         return None
     setting = "MERCER_DATA" if folder is None else "folder"
-    path = Path(given).expanduser()
+    path = Path(os.path.expanduser(given))
     if path.is_dir():
         return path
     if path.exists():

@@ -1,12 +1,13 @@
 """Tables of OpenML: fetched once, verified, and kept under scikit-learn's data folder."""
 
 import os
-import tempfile
+import warnings
 from http.client import HTTPException
 from pathlib import Path
 
 import numpy as np
 
+from mercer._files import make_folder, sweep, written_whole
 from mercer.datasets._arrays import Arrays, check_content, encode_labels
 from mercer.datasets._folder import read_npz
 from mercer.datasets._info import DatasetInfo, OpenMLTable
@@ -20,7 +21,7 @@ def locate_on_openml(info: DatasetInfo) -> Location | None:
     if (table := info.openml) is None:
         return None
     kept = _cache_file(info.name)
-    if kept.exists():
+    if kept is not None and kept.exists():
         return Location(
             where="OpenML (cached)",
             origin=f"File {kept} (kept from OpenML; delete it to fetch it again)",
@@ -31,7 +32,8 @@ def locate_on_openml(info: DatasetInfo) -> Location | None:
     def fetch_and_keep() -> Arrays:
         arrays = _fetch(table, origin)
         check_content(info, arrays, origin)  # only verified data are kept
-        _keep(kept, arrays)
+        if kept is not None:
+            _keep(kept, arrays)
         return arrays
 
     return Location(
@@ -39,10 +41,13 @@ def locate_on_openml(info: DatasetInfo) -> Location | None:
     )
 
 
-def _cache_file(name: str) -> Path:
-    """Return where a table is kept: the place of get_data_home(), without creating it."""
-    home = os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data")
-    return Path(home).expanduser() / "mercer" / f"{name}.npz"
+def _cache_file(name: str) -> Path | None:
+    """Return where a table is kept: the place of get_data_home(), without creating it.
+
+    None for a user without a home.
+    """
+    home = os.path.expanduser(os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data"))
+    return None if home.startswith("~") else Path(home) / "mercer" / f"{name}.npz"
 
 
 def _fetch(table: OpenMLTable, origin: str) -> Arrays:
@@ -65,9 +70,11 @@ def _fetch(table: OpenMLTable, origin: str) -> Arrays:
 
 
 def _keep(path: Path, arrays: Arrays) -> None:
-    """Write the file in one step, so that no reader meets half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        whole = Path(folder) / path.name
-        np.savez_compressed(whole, X=arrays.X, y=arrays.y)
-        whole.replace(path)
+    """Write the file in one step, so that no reader meets half of it; if not, warn."""
+    try:
+        make_folder(path.parent)
+        sweep(path.parent, path.name)
+        with written_whole(path) as beside, beside.open("wb") as stream:
+            np.savez_compressed(stream, X=arrays.X, y=arrays.y)
+    except OSError as error:
+        warnings.warn(f"Fetched, but not kept for the next time: {error}", stacklevel=2)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mercer._files import read_at_most, written_whole
+from mercer._files import read_at_most, sweep, written_whole
 
 __all__ = [
     "CARD",
@@ -85,7 +85,7 @@ def _check_size(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo], max_
 
 
 def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    place = Path(path).expanduser()
+    place = Path(os.path.expanduser(path))
     name = show(path)
     try:
         if place.is_dir():
@@ -111,21 +111,16 @@ def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:
     """Write an archive beside its place and move it there when it is complete."""
-    place = Path(os.path.realpath(Path(path).expanduser()))
+    place = Path(os.path.realpath(os.path.expanduser(path)))
     if place.exists() and not place.is_file():
         raise IsADirectoryError(f"{show(path)} is not a plain file: choose another name.")
-    try:
-        with written_whole(place) as beside, beside.open("wb") as stream:
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
-                for name, content in members.items():
-                    archive.writestr(name, content)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise type(error)(
-            f"File {show(path)} cannot be written ({why}): choose another place."
-        ) from error
+    sweep(place.parent, place.name)
+    with (
+        written_whole(place, f"File {show(path)}") as beside,
+        zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive,
+    ):
+        for name, content in members.items():
+            archive.writestr(name, content)
 
 
 def parse(content: bytes) -> Any:

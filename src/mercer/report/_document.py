@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from mercer._files import written_whole
+from mercer._files import sweep, written_whole
 from mercer.report._links import linked
 from mercer.report._numbers import duration
 
@@ -35,6 +35,7 @@ def write_whole(path: Path, text: str) -> Path:
     """Write a text beside its place and move it there."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+    sweep(path.parent, path.name)
     with written_whole(path) as beside:
         beside.write_text(text, encoding="utf-8", errors="replace")  # half a character is none
     return path

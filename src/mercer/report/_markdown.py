@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from mercer._files import make_folder
 from mercer.report._about import repeat_command, run_facts
 from mercer.report._document import write_whole
 from mercer.report._folder import only_from
@@ -47,7 +48,7 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     figures = path.with_suffix("")
     with only_from(Path(folder), "mercer reproduce"):
         lines, drawings = _written(results, figures.name)
-    figures.mkdir(parents=True, exist_ok=True)
+    make_folder(figures)
     for file, drawing in drawings.items():
         write_whole(figures / file, drawing)
     return write_whole(path, "\n".join(lines) + "\n")

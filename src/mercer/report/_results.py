@@ -55,6 +55,9 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
     folder = Path(folder)
     check_folder(folder)
     run = read_json(folder, "run.json", dict, _COMMAND)
+    for key in ("mercer", "mode", "protocol"):
+        if key not in run:
+            raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it")
     studies = read_json(folder, "studies.json", list, _COMMAND)
     cells = _read_lines(folder, "cells.csv", _CELLS)
     try:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._files import make_folder, moved_in_whole
 from mercer._formulas import neutralised
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._marks import mark_of
@@ -84,14 +85,16 @@ def collect(
         "seconds": sum(s.seconds for s in gathered.stored.values() if s is not None),
         **facts,
     }
-    for name, frame in (
-        ("cells", cells), ("scores", scores), ("timings", timings), ("failures", failed),
-    ):  # fmt: skip
-        text = neutralised(frame).to_csv(index=False, lineterminator="\n")
-        write_atomically(output / f"{name}.csv", text)
+    tables = {"cells": cells, "scores": scores, "timings": timings, "failures": failed}
+    texts = {
+        f"{name}.csv": neutralised(frame).to_csv(index=False, lineterminator="\n")
+        for name, frame in tables.items()
+    }
     for name, content in (("studies", described), ("run", run)):
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-        write_atomically(output / f"{name}.json", text + "\n")
+        texts[f"{name}.json"] = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    with moved_in_whole(output, "run.json") as place:
+        for name, text in texts.items():
+            write_atomically(place / name, text)
     return Results(
         folder=output, cells=cells, scores=scores, timings=timings, failures=failed, run=run
     )
@@ -273,7 +276,7 @@ def _figures(
         file = None
         if panels:
             file = f"figures/{study.name}-{number + 1}.json"
-            (output / "figures").mkdir(exist_ok=True)
+            make_folder(output / "figures")
             text = json.dumps({"panels": panels}, ensure_ascii=False)
             write_atomically(output / file, text)
         yield {

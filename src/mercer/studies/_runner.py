@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from mercer._cluster import connected, n_threads, require_on_workers
 from mercer._environment import machine, usable_cores, versions
+from mercer._files import make_folder, sweep
 from mercer.studies._catalogue import list_studies
 from mercer.studies._cluster import run_jobs_on
 from mercer.studies._collect import Results, collect
 from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._progress import Clock, Progress
-from mercer.studies._store import read_outcome, sweep
+from mercer.studies._store import read_outcome
 from mercer.studies._workers import run_jobs
 
 __all__ = ["run_studies"]
@@ -89,7 +90,7 @@ def run_studies(
     data = os.environ.get("MERCER_DATA") if scheduler is not None and data is None else data
     folder = None if data is None else str(Path(data).absolute())
     output = Path(output).absolute()
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     sweep(output)
     workers = n_jobs if n_jobs is not None else usable_cores()
     if workers < 1:

@@ -1,7 +1,7 @@
 """Outcomes on disk: one file for each job, there in full or not at all."""
 
+import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._files import PARTIAL, written_whole
+from mercer._files import make_folder, written_whole
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Panel
 
-__all__ = ["Stored", "read_outcome", "sweep", "write_atomically", "write_outcome"]
+__all__ = ["Stored", "read_outcome", "write_atomically", "write_outcome"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ def write_outcome(
         note["panels"] = [panel.as_json() for panel in outcome]
     text = json.dumps(note, ensure_ascii=False).encode()
     arrays["note"] = np.frombuffer(text, dtype=np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with written_whole(path) as beside, open(beside, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -55,18 +55,20 @@ def write_outcome(
 def read_outcome(path: Path) -> Stored | None:
     """Read an outcome; None where there is none, or only a damaged one."""
     try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
             note = json.loads(file["note"].tobytes())
             columns = note.get("columns", [])
             return Stored(
                 seconds=float(note["seconds"]),
-                values={column: file[f"values_{k}"] for k, column in enumerate(columns)},
-                details=note.get("details", {}),
-                panels=note.get("panels", []),
+                values={c: _matrix(file[f"values_{k}"], c) for k, c in enumerate(columns)},
+                details=dict(note.get("details", {})),
+                panels=list(note.get("panels", [])),
             )
-    except (MemoryError, PermissionError):
-        raise
-    except Exception:  # what a damaged file may raise is anything
+    except Exception:  # zip files and arrays can be damaged in more ways than have names
         return None
 
 
@@ -74,19 +76,6 @@ def write_atomically(path: Path, text: str) -> None:
     """Write a text file so that nobody ever sees a part of it."""
     with written_whole(path) as beside:
         beside.write_text(text, encoding="utf-8")
-
-
-def sweep(folder: Path) -> None:
-    """Remove the unfinished files of processes that are gone."""
-    if os.name != "posix":  # elsewhere, signal 0 is no question
-        return
-    for partial in folder.rglob(f"*{PARTIAL}"):
-        try:
-            os.kill(int(partial.name.split(".")[-2]), 0)
-        except ProcessLookupError:
-            partial.unlink(missing_ok=True)
-        except (OSError, ValueError):  # somebody else's process, or no file of ours
-            continue
 
 
 def _matrix(values: Any, column: str) -> NDArray[np.float64]:

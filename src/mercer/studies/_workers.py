@@ -1,21 +1,17 @@
 """Jobs in processes: one thread each, so that no result depends on how many there are."""
 
 import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from mercer._processes import interrupts_held
+from mercer._processes import interrupts_held, serve_parent
 from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 from mercer.studies._store import write_outcome
@@ -36,7 +32,7 @@ def run_jobs(
         return
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), initializer=_start_worker
+        workers, multiprocessing.get_context("spawn"), initializer=serve_parent
     )
     try:
         with interrupts_held():
@@ -96,16 +92,3 @@ def _run(number: int, job: Job, output: Path, folder: str | None) -> Finished:
     except Exception as error:
         return number, computed.seconds, f"{type(error).__name__}: {error}"
     return number, computed.seconds, ""
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, on Windows too
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)

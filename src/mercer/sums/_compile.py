@@ -4,12 +4,22 @@ Numba keeps machine code in files beside the source, or in the user's cache fold
 them with the file of the function itself.  Code from our other files, inlined, would go
 unnoticed, and mixing two versions of it corrupts memory.  So the name under which a function
 is cached carries a digest of all files that compiled code comes from.
+
+The cache is a help, never a need: what cannot be read, or is not what was written, is compiled
+anew, and what cannot be written is not.
 """
 
+import pickle
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+import numba
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+
+from mercer._files import written_whole
 
 SOURCES = (
     "_compile.py",
@@ -21,6 +31,7 @@ SOURCES = (
 )
 _FOLDER = Path(__file__).parent
 _DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
+_DIGEST_BYTES = 32
 
 
 def compiled(*freedoms):
@@ -32,10 +43,60 @@ def compiled(*freedoms):
     def decorate(function):
         function.__qualname__ += f"_{_DIGEST}"
         # By default a division is guarded by a branch, and no loop with one is vectorised.
-        options = {"nogil": True, "error_model": "numpy", "fastmath": set(freedoms)}
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:  # Numba's word for: no folder to cache in
-            return njit(**options)(function)
+        dispatcher = njit(nogil=True, error_model="numpy", fastmath=set(freedoms))(function)
+        with suppress(RuntimeError):  # Numba's word for: no folder to cache in
+            dispatcher._cache = _Cache(function)
+        return dispatcher
 
     return decorate
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of a function, for which no fault of a disk is an error."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        self._cache_file = _Files(Path(self._cache_path), self._impl.filename_base)
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever it is, it can be compiled
+            return None
+
+    def save_overload(self, sig, data):
+        with suppress(OSError):  # a full disk: it is in memory
+            super().save_overload(sig, data)
+
+
+class _Files:
+    """Machine code on disk: a file for each function, its arguments' types and the CPU.
+
+    Numba numbers its files and keeps an index.  Two processes that start together may give one
+    number to different code, and then run what was compiled for other types.  Here the name
+    follows from what the code is for, and a digest over that and the code itself stands before it.
+    """
+
+    def __init__(self, folder, base):
+        self._folder, self._base = folder, base
+
+    def load(self, key):
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        # Numba, too, unpickles what is in its cache folder; here it is at least what was put there
+        return pickle.loads(code) if digest == _digest(key, code) else None  # noqa: S301
+
+    def save(self, key, data):
+        code = dumps(data)
+        with written_whole(self._path(key)) as beside:
+            beside.write_bytes(_digest(key, code) + code)
+
+    def _path(self, key):
+        return self._folder / f"{self._base}.{_digest(key, b'').hex()[:16]}.nbc"
+
+
+def _digest(key, code):
+    return sha256(f"{numba.__version__} {key!r} ".encode() + code).digest()

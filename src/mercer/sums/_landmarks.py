@@ -66,7 +66,7 @@ def landmark_kernel_sum(
     -------
     sums : array of shape (n,) or (n, G)
     errors : array of the same shape
-        Standard errors, from 15 degrees of freedom: |sums − truth| is within 2.13 of them for some
+        Standard errors, from 15 degrees of freedom: the truth is within 2.13 of them for some
         95 of 100 rows, as long as a row's sum has many terms.
 
     See Also

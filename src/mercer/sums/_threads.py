@@ -8,7 +8,7 @@ one sum alone.
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from joblib.parallel import get_active_backend
 
@@ -59,8 +59,13 @@ def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> 
                 return
             task(*a)
 
-    futures = [_shared_pool(threads).submit(work) for _ in range(threads)]
+    futures: list[Future[None]] = []
     try:
+        try:
+            for _ in range(threads):
+                futures.append(_shared_pool(threads).submit(work))  # noqa: PERF401
+        except RuntimeError:  # no room for another thread: this one works too
+            work()
         wait(futures, return_when=FIRST_EXCEPTION)
     finally:
         stop.set()

@@ -20,11 +20,12 @@ from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums._torch import differentiable
 from mercer.sums._triton_layout import (
+    APART,
+    BESIDE,
     DIFFERENCES,
-    NARROW,
     RESIDENT,
-    RESIDENT_UP_TO,
     STREAMED,
+    TOGETHER,
     Columns,
     Packed,
     Packer,
@@ -35,17 +36,21 @@ from mercer.sums._triton_layout import (
     kernels,
 )
 
-TILES = {
-    DIFFERENCES: Tile(64, 64, fold=64, warps=4, stages=3),
-    NARROW: Tile(64, 128, fold=8, warps=4, stages=2),
-    RESIDENT: Tile(128, 64, fold=8, warps=8, stages=2),
-    STREAMED: Tile(128, 128, fold=8, warps=8, stages=3),
+TILES = {  # by form, and whether it is precise
+    (DIFFERENCES, False): Tile(64, 64, fold=64, warps=4, stages=3),
+    (TOGETHER, False): Tile(64, 128, fold=8, warps=4, stages=2, held=3),
+    (BESIDE, False): Tile(64, 128, fold=8, warps=4, stages=2, held=1),
+    (BESIDE, True): Tile(64, 128, fold=8, warps=4, stages=2),
+    (APART, False): Tile(64, 128, fold=8, warps=4, stages=2),
+    (APART, True): Tile(64, 128, fold=8, warps=4, stages=2),
+    (RESIDENT, False): Tile(128, 128, fold=8, warps=8, stages=2, registers=128),
+    (RESIDENT, True): Tile(128, 64, fold=8, warps=8, stages=2),
+    (STREAMED, False): Tile(128, 256, fold=8, warps=8, stages=3, blocks=16),
+    (STREAMED, True): Tile(128, 128, fold=8, warps=8, stages=3, blocks=16),
 }
 _KINDS = {"gaussian": 0, "laplace": 1, "cauchy": 2, "epanechnikov": 3}  # as in _triton_kernels
 _WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
 _OLDEST = (8, 0)  # compute capability that Triton's matrix products need
-# Features of rows that leave themselves out: of more, a compiled kernel failed on a device.
-_AMONG_THEMSELVES_UP_TO = RESIDENT_UP_TO
 _MOST_FILL = 4  # times as many columns as there are rows of Y
 _LN2 = 0.6931471805599453
 
@@ -63,13 +68,11 @@ def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
         return "columns of weights are summed by torch"
-    if problem.exclude_self and problem.X.shape[1] > _AMONG_THEMSELVES_UP_TO:
-        return "rows of so many features among themselves are summed by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
     if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
         return "so few pairs are summed by torch"
-    width = TILES[NARROW].columns
+    width = TILES[APART, False].columns
     filled = (-(-np.diff(problem.bounds) // width) * width).sum()
     if filled > _MOST_FILL * max(problem.n_columns, width):
         return "so many small groups are summed by torch"
@@ -98,8 +101,8 @@ def fused_sums(problem: Problem) -> Array:
 
     geometry = choose_tensor_geometry(problem)
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
-    packer = Packer.of(problem, geometry, TILES[STREAMED].step)
-    tile = TILES[packer.form]
+    packer = Packer.of(problem, geometry)
+    tile = TILES[packer.form, packer.precise]
     columns = Columns.of(problem, tile.columns)
     weights = None if problem.weights is None else columns.spread(problem.weights.detach())
     rows = Rows.of(problem, columns)
@@ -156,19 +159,21 @@ def _launch(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
     tops = packer.radius.new_empty((n_segments, n_pieces, X.n_rows) if relative else (1,))
-    is_own = problem.exclude_self or (problem.self_sum and packer.form in (NARROW, RESIDENT))
+    # What differences give for a row and itself needs no help.
+    is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
     kernels().sums[(n_blocks * n_segments * n_pieces,)](
-        X.high, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
+        X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         packer.radius if weights is None else weights, packer.radius if own is None else own,
         packer.radius, torch.as_tensor(tiles.astype(np.int32), device=device), totals, tops,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient ** (2 // problem.kernel.bandwidth_power), packer.units,
         -np.inf if problem.exclude_self else 0.0,
-        WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form,
+        WIDTH=min(packer.width, 64), FORM=packer.form,
         KIND=_KINDS[problem.kernel.name], FAST=packer.fast, PRECISE=packer.precise,
         WEIGHTED=weights is not None, LOG=relative, RUNGS=n_rungs, OWN=is_own,
         ROWS=tile.rows, COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk,
-        STAGES=tile.stages, num_warps=tile.warps, num_stages=tile.stages,
+        STAGES=tile.stages, BLOCKS=tile.blocks, HELD=tile.held,
+        num_warps=tile.warps, num_stages=tile.stages,
         maxnreg=tile.registers,
     )  # fmt: skip
     if not relative:

@@ -8,20 +8,23 @@ one half, both exact or nearly so in float16:
 
 with rest(x) = 2 Hx·Lx + ‖Lx‖².  The first bracket is a whole number below 2²⁴, exact in float32 in
 whatever order it is added up; the second is a thousand times smaller, and so is its rounding.
-With 17 to 64 features, coordinates are so much smaller than the radius that float16 holds much of
-a rest as well, M = H + L: then 2 Mx·Ly stands for 2 Hx·Ly + 2 Lx·Ly, unless the windows are so
-narrow (PRECISE) that this is not enough.
+Most coordinates are so much smaller than the radius that float16 holds much of a rest as well,
+M = H + L: then 2 Mx·Ly stands for 2 Hx·Ly + 2 Lx·Ly, unless the windows are so narrow (PRECISE)
+that this is not enough.
 """
 
 import triton
 import triton.language as tl
 
 # How distances come about: by differences; or by products of rows that stay on the chip, of at most
-# 16 features (norms are multiplied out too) or more; or of rows that are too long for that.
+# 4, 11 or 16 features (norms are multiplied out too; see `pack_narrow`) or more; or of rows that
+# are too long for that.
 DIFFERENCES = tl.constexpr(0)
-NARROW = tl.constexpr(1)
-RESIDENT = tl.constexpr(2)
-STREAMED = tl.constexpr(3)
+TOGETHER = tl.constexpr(1)
+BESIDE = tl.constexpr(2)
+APART = tl.constexpr(3)
+RESIDENT = tl.constexpr(4)
+STREAMED = tl.constexpr(5)
 
 GAUSSIAN = tl.constexpr(0)
 LAPLACE = tl.constexpr(1)
@@ -30,6 +33,8 @@ EPANECHNIKOV = tl.constexpr(3)
 
 _UNROLLED = tl.constexpr(4)  # features of differences that need no loop
 _PART = tl.constexpr(2048.0)  # norms are written as whole numbers of this, and of 1, and a rest
+_STEP = tl.constexpr(64)  # features at a time that are streamed
+_WHOLE = tl.constexpr(1.5 * 2.0**23)  # adding and taking it away rounds to whole numbers
 LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that only fills up
 
 
@@ -57,76 +62,174 @@ def largest_norm(
     tl.atomic_max(radius, tl.max(total))
 
 
-@triton.jit(do_not_specialize=["n", "n_rows"])
-def pack_products(
-    A, order, centre, radius, high, low, first, second,
-    n, n_rows, d, width, row_stride, column_stride, scale, units, factor,
-    ROWS: tl.constexpr, FEATURES: tl.constexpr, NATURAL: tl.constexpr, NORMS: tl.constexpr,
-    FAST: tl.constexpr,
-):  # fmt: skip
-    """Write H and L of rows in an order, times `factor`, and what their norms come from.
-
-    `radius` is the largest squared norm and is written as `units`.  What is no row (−1 in the
-    order, or beyond the last one of a NATURAL order) is infinitely far from all.  NORMS is 0 for
-    −‖H‖² and −rest as numbers; else ‖H + L‖² = 2048a + b + c is written in 16 columns, those of
-    rows (1) such that their products with those of columns (2) add up to the norms:
-
-        first of rows    −a    −b  2048   1   0   0  1
-        second of rows    0     0     0   0  −c   1  1
-        of columns     2048     1    −a  −b   1  −c  0 (−∞ for what is no row)
-    """
-    places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    inside = places < n
+@triton.jit
+def _rows_at(order, places, n, n_rows, NATURAL: tl.constexpr):
+    """Return which rows stand there, −1 for none."""
     if NATURAL:
         rows = tl.where(places < n_rows, places, -1)
     else:
-        rows = tl.load(order + places, mask=inside, other=-1)
-    is_row = rows >= 0
+        rows = tl.load(order + places, mask=places < n, other=-1)
+    return rows
+
+
+@triton.jit
+def _split(
+    A, rows, f, is_number, centre, radius, row_stride, column_stride, scale, units,
+    FAST: tl.constexpr,
+):  # fmt: skip
+    """Return H and L of features f, in float64; `radius`, a squared norm, is written as `units`."""
     r2 = tl.load(radius).to(tl.float64)
     per_unit = tl.where(r2 > 0, units / tl.sqrt(r2), 1.0)
+    at = rows.to(tl.int64)[:, None] * row_stride + f[None, :] * column_stride
+    z = tl.load(A + at, mask=is_number, other=0.0) * scale
+    middle = tl.load(centre + f[None, :] + 0 * rows[:, None], mask=is_number, other=0.0)
+    z = tl.where(is_number, z - middle, 0.0).to(tl.float64) * per_unit
+    if FAST:
+        H = z.to(tl.float32).to(tl.float16).to(tl.float64)
+        L = z * 0.0
+    else:
+        H = tl.floor(z + 0.5)
+        L = (z - H).to(tl.float32).to(tl.float16).to(tl.float64)
+    return H, L
+
+
+@triton.jit
+def _store_half(to, values, mask):
+    tl.store(to, values.to(tl.float32).to(tl.float16), mask=mask)
+
+
+@triton.jit(do_not_specialize=["n", "n_rows"])
+def pack_products(
+    A, order, centre, radius, high, middle, low, first, second,
+    n, n_rows, d, width, row_stride, column_stride, scale, units, factor,
+    ROWS: tl.constexpr, FEATURES: tl.constexpr, NATURAL: tl.constexpr, SIDE: tl.constexpr,
+    FORM: tl.constexpr, FAST: tl.constexpr, PRECISE: tl.constexpr,
+):  # fmt: skip
+    """Write H, L and M of rows in an order, times `factor`, and −‖H‖² and −rest as numbers.
+
+    What is no row (−1 in the order, or beyond the last one of a NATURAL order) is infinitely far
+    from all.  M is written of rows (SIDE 1) only.  RESIDENT rows that need not be PRECISE get the
+    sum of both numbers as the first.
+    """
+    places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = places < n
+    rows = _rows_at(order, places, n, n_rows, NATURAL)
+    is_row = rows >= 0
     squares = tl.zeros((ROWS,), tl.float64)
     rest = tl.zeros((ROWS,), tl.float64)
     for start in range(0, width, FEATURES):
         f = start + tl.arange(0, FEATURES)
         is_number = is_row[:, None] & (f < d)[None, :]
-        at = rows[:, None] * row_stride + f[None, :] * column_stride
-        z = tl.load(A + at, mask=is_number, other=0.0) * scale
-        z = tl.where(is_number, z - tl.load(centre + f, mask=f < d, other=0.0)[None, :], 0.0)
-        z = z.to(tl.float64) * per_unit
+        H, L = _split(
+            A, rows, f, is_number, centre, radius, row_stride, column_stride, scale, units, FAST
+        )
         out = places[:, None] * width + f[None, :]
         written = inside[:, None] & (f < width)[None, :]
-        if FAST:
-            H = z.to(tl.float32).to(tl.float16).to(tl.float64)
-        else:
-            H = tl.floor(z + 0.5)
-            L = (z - H).to(tl.float32).to(tl.float16)
-            tl.store(low + out, (L.to(tl.float32) * factor).to(tl.float16), mask=written)
-            L = L.to(tl.float64)
-            rest += tl.sum(2 * H * L + L * L, 1)
-        tl.store(high + out, (H * factor).to(tl.float32).to(tl.float16), mask=written)
+        _store_half(high + out, H * factor, written)
         squares += tl.sum(H * H, 1)
-    if NORMS == 0:
-        far = tl.where(is_row, -squares, -float("inf"))
-        tl.store(first + places, far.to(tl.float32), mask=inside)
-        tl.store(second + places, (-rest).to(tl.float32), mask=inside)
+        if not FAST:
+            _store_half(low + out, L * factor, written)
+            if SIDE == 1 and not PRECISE:
+                _store_half(middle + out, (H + L) * factor, written)
+            rest += tl.sum(2 * H * L + L * L, 1)
+    if FORM == RESIDENT and not PRECISE:
+        squares += rest
+    far = tl.where(is_row, -squares, -float("inf"))
+    tl.store(first + places, far.to(tl.float32), mask=inside)
+    tl.store(second + places, (-rest).to(tl.float32), mask=inside)
+
+
+@triton.jit(do_not_specialize=["n", "n_rows"])
+def pack_narrow(
+    A, order, centre, radius, high, middle, low, first, second,
+    n, n_rows, d, row_stride, column_stride, scale, units,
+    ROWS: tl.constexpr, NATURAL: tl.constexpr, SIDE: tl.constexpr, FORM: tl.constexpr,
+    FAST: tl.constexpr, PRECISE: tl.constexpr,
+):  # fmt: skip
+    """Write rows of at most 16 features such that products of 16 columns add up to −‖x − y‖².
+
+    Norms are multiplied out too: ‖H + L‖² = 2048a + b + c with whole numbers a and b.
+
+        whole, of rows    −a    −b  2048   1   1         rest, of rows     −c   1
+        of columns      2048     1    −a  −b   0 or −∞   of columns         1  −c
+
+    −∞ is what makes no row infinitely far away; what it is multiplied by is never 0.  Columns
+    of H, L, M, whole and rest by FORM; those of rows are multiplied with those of columns below:
+
+        TOGETHER   high: 2H whole   middle: 2H 2L 2L rest
+                         H  whole           L  H  L  rest
+        BESIDE     high: 2H whole   middle: 2M rest   low: 2L ∞    PRECISE: low: 2L ∞
+                         H  whole           L  rest        H whole          L  rest
+        APART      first: whole     high: 2H   middle: 2M  low: 2L  PRECISE: low: 2L  second: rest ∞
+                          all             H            L        H            L         all
+
+    PRECISE has H in place of M.  Columns' `low` is what stands under `middle`; their `first` has
+    whole and rest, all.
+    """
+    places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = (places < n)[:, None]
+    rows = _rows_at(order, places, n, n_rows, NATURAL)
+    is_row = (rows >= 0)[:, None]
+    k = tl.arange(0, 16)
+    H, L = _split(
+        A, rows, k, is_row & (k < d)[None, :], centre, radius, row_stride, column_stride, scale,
+        units, FAST,
+    )  # fmt: skip
+    norm = tl.sum(H * H + (2 * H * L + L * L), 1)[:, None]
+    a = tl.floor(norm / _PART)
+    b = tl.floor(norm - a * _PART)
+    c = norm - a * _PART - b
+    far = tl.where(is_row, 0.0, -float("inf"))
+    k = k[None, :]
+    out = places[:, None] * 16 + k
+    w = k  # where the whole parts begin, and the rest
+    r = k
+    if FORM == APART:
+        r = k - 5
     else:
-        norm = (squares + rest)[:, None]
-        a = tl.floor(norm / _PART)
-        b = tl.floor(norm - a * _PART)
-        c = norm - a * _PART - b
-        k = tl.arange(0, 16)[None, :]
-        out = places[:, None] * 16 + k
-        if NORMS == 1:
-            x = tl.where(k == 0, -a, tl.where(k == 1, -b, tl.where(k == 2, _PART, 0.0)))
-            x = tl.where((k == 3) | (k == 6), 1.0, x)
-            tl.store(first + out, x.to(tl.float32).to(tl.float16), mask=inside[:, None])
-            x = tl.where(k == 4, -c, tl.where((k == 5) | (k == 6), 1.0, 0.0))
-            tl.store(second + out, x.to(tl.float32).to(tl.float16), mask=inside[:, None])
+        w = k - d
+        r = k - d
+    if SIDE == 1:
+        H = 2 * H
+        L = 2 * L
+        whole = tl.where(w == 0, -a, tl.where(w == 1, -b, tl.where(w == 2, _PART, 0.0)))
+        whole = tl.where((w == 3) | (w == 4), 1.0, whole)
+        infinite = tl.where(w == 4, 1.0, 0.0)
+    else:
+        whole = tl.where(w == 0, _PART, tl.where(w == 1, 1.0, tl.where(w == 2, -a, 0.0)))
+        whole = tl.where(w == 3, -b, tl.where(w == 4, far, whole))
+    if FORM == TOGETHER:
+        part = k // d
+        r = k - 3 * d
+        H3, L3 = _split(
+            A, rows, tl.arange(0, 16) % d, is_row & (part < 3), centre, radius, row_stride,
+            column_stride, scale, units, FAST,
+        )  # fmt: skip
+        middle_part = tl.where(part == SIDE - 1, H3, L3) * (3 - SIDE)
+    elif SIDE == 1:
+        middle_part = H
+        if not PRECISE:
+            middle_part = H + L
+    else:
+        middle_part = L
+    if SIDE == 1:
+        rest = tl.where(r == 0, -c, tl.where(r == 1, 1.0, 0.0))
+    else:
+        rest = tl.where(r == 0, 1.0, tl.where(r == 1, -c, 0.0))
+    if FORM == APART:
+        _store_half(high + out, H, inside)
+        _store_half(middle + out, middle_part, inside)
+        if SIDE == 1:
+            _store_half(first + out, whole, inside)
+            _store_half(second + out, rest + infinite, inside)
+            _store_half(low + out, L, inside)
         else:
-            y = tl.where(k == 0, _PART, tl.where((k == 1) | (k == 4), 1.0, 0.0))
-            y = tl.where(k == 2, -a, tl.where(k == 3, -b, tl.where(k == 5, -c, y)))
-            y = tl.where((k == 6) & (rows < 0)[:, None], -float("inf"), y)
-            tl.store(first + out, y.to(tl.float32).to(tl.float16), mask=inside[:, None])
+            _store_half(first + out, whole + rest, inside)
+    else:
+        _store_half(high + out, H + whole, inside)
+        _store_half(middle + out, middle_part + rest, inside)
+        if SIDE == 1 and FORM == BESIDE:
+            _store_half(low + out, L + infinite, inside)
 
 
 @triton.jit
@@ -137,31 +240,101 @@ def kappa_of(coefficient, radius, units):
 
 
 @triton.jit
-def load_rows(high, low, first, second, rows, WIDTH: tl.constexpr, FORM: tl.constexpr):
-    """Return H, L and what norms come from, of a block of rows, where they stay on the chip."""
+def _part(x_at, WIDTH: tl.constexpr, HELD: tl.constexpr):
+    """Load a part of rows.
+
+    To be held in registers, it is multiplied with one: results of products are kept where products
+    take rows from, and shared memory, which is busy with columns, is left alone.
+    """
+    x = tl.load(x_at)
+    if HELD:
+        k = tl.arange(0, WIDTH)
+        one = tl.where(k[:, None] == k[None, :], 1.0, 0.0).to(tl.float16)
+        x = tl.dot(x, one).to(tl.float16)
+    return x
+
+
+@triton.jit
+def load_rows(
+    high, middle, low, first, second, rows,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, HELD: tl.constexpr,
+):  # fmt: skip
+    """Return a block of rows as packed, where they stay on the chip; HELD in registers."""
     x_high = rows  # not used
+    x_middle = rows
     x_low = rows
     x_first = rows
     x_second = rows
-    if FORM == NARROW or FORM == RESIDENT:  # noqa: SIM109
+    if FORM != DIFFERENCES and FORM != STREAMED:
         at = rows.to(tl.int64)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
-        x_high = tl.load(high + at)
-        x_low = tl.load(low + at)
-    if FORM == NARROW:
-        at = rows.to(tl.int64)[:, None] * 16 + tl.arange(0, 16)[None, :]
-        x_first = tl.load(first + at)
-        x_second = tl.load(second + at)
-    elif FORM != DIFFERENCES:
+        x_high = _part(high + at, WIDTH, HELD >= 1)
+        x_middle = _part(middle + at, WIDTH, HELD >= 3)
+        if FORM != TOGETHER:
+            x_low = _part(low + at, WIDTH, HELD >= 2)
+    if FORM == APART:
+        at = rows.to(tl.int64)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
+        x_first = _part(first + at, WIDTH, HELD >= 3)
+        x_second = _part(second + at, WIDTH, HELD >= 3)
+    elif FORM == RESIDENT or FORM == STREAMED:  # noqa: SIM109
         x_first = tl.load(first + rows)
         x_second = tl.load(second + rows)
-    return x_high, x_low, x_first, x_second
+    return x_high, x_middle, x_low, x_first, x_second
+
+
+@triton.jit
+def _streamed(
+    X_high, X_middle, X_low, x_first, x_second, rows, Y_high, Y_low, Y_first, Y_second, columns,
+    n_rows, n_columns, width,
+    FAST: tl.constexpr, PRECISE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """Return −‖x − y‖² in units, of rows that do not stay on the chip.
+
+    Unless PRECISE, what M and L add is rounded to whole units, so that one sum is enough for all.
+    """
+    f = tl.arange(0, _STEP)[None, :]
+    x_at = rows.to(tl.int64)[:, None] * width + f
+    y_at = columns.to(tl.int64)[:, None] * width + f
+    t = tl.zeros((ROWS, COLUMNS), tl.float32)
+    if FAST:
+        for k in range(0, width, _STEP):
+            t = tl.dot(tl.load(X_high + x_at + k), tl.trans(tl.load(Y_high + y_at + k)), t)
+        t += x_first[:, None] + tl.load(Y_first + columns)[None, :]
+    elif PRECISE:
+        cross = tl.zeros((ROWS, COLUMNS), tl.float32)
+        for k in range(0, width, _STEP):
+            x_high = tl.load(X_high + x_at + k)
+            y_high = tl.trans(tl.load(Y_high + y_at + k))
+            x_low = tl.load(X_low + x_at + k)
+            y_low = tl.trans(tl.load(Y_low + y_at + k))
+            cross = tl.dot(x_high, y_low, cross)
+            t = tl.dot(x_high, y_high, t)  # between the others, which wait for each other
+            cross = tl.dot(x_low, y_high, cross)
+            cross = tl.dot(x_low, y_low, cross)
+        t += x_first[:, None] + tl.load(Y_first + columns)[None, :]
+        t += cross + (x_second[:, None] + tl.load(Y_second + columns)[None, :])
+    else:
+        # In memory, M and L of rows follow each other, and L and H of columns.
+        to_low = (tl.zeros((), tl.int64) + n_rows - 1) * width
+        to_high = (tl.zeros((), tl.int64) + n_columns - 1) * width
+        for k in range(0, 2 * width, _STEP):
+            second = k // width
+            x = tl.load(X_middle + x_at + (second * to_low + k))
+            y = tl.trans(tl.load(Y_low + y_at + (second * to_high + k)))
+            t = tl.dot(x, y, t)
+        t += x_second[:, None] + tl.load(Y_second + columns)[None, :]
+        t = (t + _WHOLE) - _WHOLE
+        t += x_first[:, None] + tl.load(Y_first + columns)[None, :]
+        for k in range(0, width, _STEP):
+            t = tl.dot(tl.load(X_high + x_at + k), tl.trans(tl.load(Y_high + y_at + k)), t)
+    return t
 
 
 @triton.jit
 def scaled_distances(
-    x_high, x_low, x_first, x_second, X_high, X_low, rows,
+    x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
     Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, FAST: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, FAST: tl.constexpr,
     PRECISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Return −kappa·‖x − y‖² of a tile."""
@@ -182,62 +355,53 @@ def scaled_distances(
                 x_at += n_rows
                 y_at += n_columns
         t = t * (-kappa)
-    elif FORM == NARROW:
-        at = columns.to(tl.int64)[:, None] * 16 + tl.arange(0, 16)[None, :]
-        y_norm = tl.trans(tl.load(Y_first + at))
-        y_high = tl.trans(tl.load(Y_high + at))
-        t = tl.dot(x_first, y_norm)
-        t = tl.dot(x_high, y_high, t)  # whole numbers up to here
-        if not FAST:
-            y_low = tl.trans(tl.load(Y_low + at))
-            t = tl.dot(x_high, y_low, t)
-            t = tl.dot(x_low, y_high, t)
-            t = tl.dot(x_low, y_low, t)
-        t = tl.dot(x_second, y_norm, t)
-        t = t * kappa
     elif FORM == RESIDENT:
         at = columns.to(tl.int64)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
         y_high = tl.trans(tl.load(Y_high + at))
-        t = x_first[:, None] + tl.load(Y_first + columns)[None, :]
-        if FAST:
-            t = tl.dot(x_high, y_high, t) * kappa
-        else:
+        x_norm = x_first * kappa
+        y_norm = tl.load(Y_first + columns) * kappa
+        if PRECISE:
             y_low = tl.trans(tl.load(Y_low + at))
-            if PRECISE:  # noqa: SIM108
-                cross = tl.dot(x_high, y_low)
-            else:
-                cross = tl.dot(x_high + x_low, y_low)
+            cross = tl.dot(x_high, y_low)
             cross = tl.dot(x_low, y_high, cross)
-            if PRECISE:
-                cross = tl.dot(x_low, y_low, cross)
-                t = tl.dot(x_high, y_high, t) + cross
-            else:  # in fewer registers; it rounds to half a unit
-                t = tl.dot(x_high, y_high, t + cross)
-            x_rest = x_second * kappa
-            y_rest = tl.load(Y_second + columns) * kappa
-            t = t * kappa + (x_rest[:, None] + y_rest[None, :])
+            cross = tl.dot(x_low, y_low, cross)
+            t = x_first[:, None] + tl.load(Y_first + columns)[None, :]
+            t = tl.dot(x_high, y_high, t) + cross
+            x_norm = x_second * kappa
+            y_norm = tl.load(Y_second + columns) * kappa
+        elif FAST:
+            t = tl.dot(x_high, y_high)
+        else:  # in one go, and norms afterwards; it rounds to half a unit
+            y_low = tl.trans(tl.load(Y_low + at))
+            t = tl.dot(x_middle, y_low)
+            t = tl.dot(x_low, y_high, t)
+            t = tl.dot(x_high, y_high, t)
+        t = t * kappa + (x_norm[:, None] + y_norm[None, :])
+    elif FORM == STREAMED:
+        t = kappa * _streamed(
+            X_high, X_middle, X_low, x_first, x_second, rows, Y_high, Y_low, Y_first, Y_second,
+            columns, n_rows, n_columns, width, FAST, PRECISE, ROWS, COLUMNS,
+        )  # fmt: skip
     else:
-        x_at = rows.to(tl.int64)[:, None] * width + tl.arange(0, STEP)[None, :]
-        y_at = columns.to(tl.int64)[:, None] * width + tl.arange(0, STEP)[None, :]
-        t = x_first[:, None] + tl.load(Y_first + columns)[None, :]
-        cross = tl.zeros((ROWS, COLUMNS), tl.float32)
-        for k in range(0, width, STEP):
-            x_part = tl.load(X_high + x_at + k)
-            y_part = tl.trans(tl.load(Y_high + y_at + k))
-            if not FAST:
-                # No sum of x_part and x_rest here: what is read into registers as well gets fewer
-                # buffers than what products still read while the next parts are copied.
-                x_rest = tl.load(X_low + x_at + k)
-                y_rest = tl.trans(tl.load(Y_low + y_at + k))
-                cross = tl.dot(x_part, y_rest, cross)
-            t = tl.dot(x_part, y_part, t)  # between the others, which wait for each other
-            if not FAST:
-                cross = tl.dot(x_rest, y_part, cross)
-                cross = tl.dot(x_rest, y_rest, cross)
-        t = t + cross
-        x_rests = x_second * kappa
-        y_rests = tl.load(Y_second + columns) * kappa
-        t = t * kappa + (x_rests[:, None] + y_rests[None, :])
+        at = columns.to(tl.int64)[:, None] * 16 + tl.arange(0, 16)[None, :]
+        y_high = tl.trans(tl.load(Y_high + at))
+        if FORM == APART:
+            y_norm = tl.trans(tl.load(Y_first + at))
+            t = tl.dot(x_first, y_norm)
+            t = tl.dot(x_high, y_high, t)
+        else:
+            t = tl.dot(x_high, y_high)
+        # Whole numbers up to here.
+        if not (FAST and FORM == APART):
+            y_low = tl.trans(tl.load(Y_low + at))
+            t = tl.dot(x_middle, y_low, t)
+            if FORM != TOGETHER and not FAST:
+                t = tl.dot(x_low, y_high, t)
+                if PRECISE:
+                    t = tl.dot(x_low, y_low, t)
+        if FORM == APART:
+            t = tl.dot(x_second, y_norm, t)
+        t = t * kappa
     return t
 
 
@@ -261,11 +425,53 @@ def _absorb(
 
 
 @triton.jit
+def _absorb_tile(
+    e, s0, s1, s2, s3, top, mine, own_value, columns, weights,
+    KIND: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr, RUNGS: tl.constexpr,
+    HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
+):  # fmt: skip
+    """Add the kernel values of a tile, relative to the largest so far for LOG."""
+    if HOME:  # rows meet themselves
+        e = tl.where(mine[:, None] == columns[None, :], own_value, e)
+    if KIND == LAPLACE:
+        e = -tl.sqrt(tl.maximum(-e, 0.0))
+    shrink = top
+    if LOG:
+        higher = tl.maximum(top, tl.max(e, 1))
+        shrink = tl.exp2(top - higher)
+        top = higher
+        e = e - top[:, None]
+    if KIND == CAUCHY:
+        p = 1.0 / (1.0 - e)
+    elif KIND == EPANECHNIKOV:
+        p = tl.maximum(1.0 + e, 0.0)
+    else:
+        p = tl.exp2(e)
+    w = columns.to(tl.float32)
+    if WEIGHTED:
+        w = tl.load(weights + columns)
+    s0 = _absorb(s0, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
+    if RUNGS > 1:
+        p = p * p
+        shrink = shrink * shrink
+        s1 = _absorb(s1, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
+    if RUNGS > 2:
+        p = p * p
+        shrink = shrink * shrink
+        s2 = _absorb(s2, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
+    if RUNGS > 3:
+        p = p * p
+        shrink = shrink * shrink
+        s3 = _absorb(s3, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
+    return s0, s1, s2, s3, top
+
+
+@triton.jit
 def _absorb_tiles(
-    start, stop, top, mine, own_value, x_high, x_low, x_first, x_second, rows,
-    X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+    start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
+    rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
     n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
     FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
     RUNGS: tl.constexpr,
     HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
@@ -279,43 +485,28 @@ def _absorb_tiles(
     for j in tl.range(start, stop, num_stages=STAGES):
         columns = j * COLUMNS + tl.arange(0, COLUMNS)
         e = scaled_distances(
-            x_high, x_low, x_first, x_second, X_high, X_low, rows,
+            x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, STEP, FORM, FAST, PRECISE, ROWS, COLUMNS,
+            WIDTH, FORM, FAST, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
-        if HOME:  # rows meet themselves
-            e = tl.where(mine[:, None] == columns[None, :], own_value, e)
-        if KIND == LAPLACE:
-            e = -tl.sqrt(tl.maximum(-e, 0.0))
-        shrink = top
-        if LOG:
-            higher = tl.maximum(top, tl.max(e, 1))
-            shrink = tl.exp2(top - higher)
-            top = higher
-            e = e - top[:, None]
-        if KIND == CAUCHY:
-            p = 1.0 / (1.0 - e)
-        elif KIND == EPANECHNIKOV:
-            p = tl.maximum(1.0 + e, 0.0)
-        else:
-            p = tl.exp2(e)
-        w = columns.to(tl.float32)
-        if WEIGHTED:
-            w = tl.load(weights + columns)
-        s0 = _absorb(s0, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
-        if RUNGS > 1:
-            p = p * p
-            shrink = shrink * shrink
-            s1 = _absorb(s1, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
-        if RUNGS > 2:
-            p = p * p
-            shrink = shrink * shrink
-            s2 = _absorb(s2, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
-        if RUNGS > 3:
-            p = p * p
-            shrink = shrink * shrink
-            s3 = _absorb(s3, p, w, shrink, LOG, WEIGHTED, ROWS, COLUMNS, FOLD)
+        s0, s1, s2, s3, top = _absorb_tile(
+            e, s0, s1, s2, s3, top, mine, own_value, columns, weights,
+            KIND, WEIGHTED, LOG, RUNGS, HOME, ROWS, COLUMNS, FOLD,
+        )  # fmt: skip
     return tl.sum(s0, 1), tl.sum(s1, 1), tl.sum(s2, 1), tl.sum(s3, 1), top
+
+
+@triton.jit
+def block_and_piece(n_blocks, BLOCKS: tl.constexpr):
+    """Return which block of rows this program sums over which piece of the columns.
+
+    BLOCKS blocks go over all pieces before the next ones' turn.
+    """
+    n_pieces = tl.num_programs(0) // n_blocks
+    first = tl.program_id(0) // (BLOCKS * n_pieces) * BLOCKS
+    at = tl.program_id(0) - first * n_pieces
+    n_here = tl.minimum(BLOCKS, n_blocks - first)
+    return first + at % n_here, at // n_here
 
 
 @triton.jit
@@ -354,13 +545,13 @@ def store_rungs(at, n_rows, r0, r1, r2, r3, RUNGS: tl.constexpr):
 
 @triton.jit(do_not_specialize=["n_pieces"])
 def sums(
-    X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own,
+    X_high, X_middle, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own,
     radius, tiles, totals, tops, n_rows, n_columns, width, n_pieces, coefficient, units, own_value,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
     FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
     RUNGS: tl.constexpr,
     OWN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
-    CHUNK: tl.constexpr, STAGES: tl.constexpr,
+    CHUNK: tl.constexpr, STAGES: tl.constexpr, BLOCKS: tl.constexpr, HELD: tl.constexpr,
 ):  # fmt: skip
     """Sum a block of rows over a piece of the columns.
 
@@ -369,15 +560,14 @@ def sums(
     totals[p, r, i] are sums; for LOG relative to 2**(2**r · tops[p, i]), the largest kernel value.
     CHUNK tiles are added up in float32, and chunks in float64.
     """
-    n_blocks = n_rows // ROWS
-    piece = tl.program_id(0) // n_blocks
-    rows = (tl.program_id(0) % n_blocks) * ROWS + tl.arange(0, ROWS)
+    block, piece = block_and_piece(n_rows // ROWS, BLOCKS)
+    rows = block * ROWS + tl.arange(0, ROWS)
     first, last = tiles_of(tiles, piece, n_pieces)
     kappa = coefficient
     if FORM != DIFFERENCES:
         kappa = kappa_of(coefficient, radius, units)
-    x_high, x_low, x_first, x_second = load_rows(
-        X_high, X_low, X_first, X_second, rows, WIDTH, FORM
+    x_high, x_middle, x_low, x_first, x_second = load_rows(
+        X_high, X_middle, X_low, X_first, X_second, rows, WIDTH, FORM, HELD
     )
     home = last
     away = last
@@ -395,19 +585,19 @@ def sums(
         if OWN and (start >= home) and (start < away):
             stop = tl.minimum(start + CHUNK, away)
             s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second,
-                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+                start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
+                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True, ROWS, COLUMNS,
+                WIDTH, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True, ROWS, COLUMNS,
                 FOLD, 1,
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
             s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_low, x_first, x_second,
-                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+                start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
+                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False, ROWS, COLUMNS,
+                WIDTH, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False, ROWS, COLUMNS,
                 FOLD, STAGES,
             )  # fmt: skip
         grown = (before - top).to(tl.float64)

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer._memory import row_slabs, working_memory
-from mercer.sums._box import Box
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
-DIFFERENCES, NARROW, RESIDENT, STREAMED = range(4)  # as in _triton_kernels
-RESIDENT_UP_TO = 64  # features
+# As in _triton_kernels, and up to how many features.
+DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED = range(6)
+NARROW = (TOGETHER, BESIDE, APART)
+_STEP = 64  # features at a time that are streamed, as in _triton_kernels
+_UP_TO = {TOGETHER: 4, BESIDE: 11, APART: 16, RESIDENT: 64}
 _UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
 _FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
 _FEWEST_TILES = 16  # that make a program worth starting
@@ -30,7 +32,8 @@ _PIECE_BYTES = 2**24  # of columns that stay in the second-level cache
 # at precision="fast"; and for at most four features, where differences cost little.
 _PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
 _PRODUCTS_AT_FEW_FEATURES = 2.0**6
-_THREE_UP_TO = {False: 2.0**10, True: 2.0**6}  # for sums and logs with 17 to 64 features
+# The same, exactly, for products of M, which cost nearly equal rows 1.5e-7 of it, or twice that.
+_PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
 
 
 @cache
@@ -59,8 +62,9 @@ class Tile:
     warps: int
     stages: int
     chunk: int = 32  # tiles that are added up in float32
-    step: int = 64  # features at a time, where rows are streamed
     registers: int | None = None  # of a thread, at most
+    held: int = 0  # parts of rows that are held in registers
+    blocks: int = 2**20  # of rows that go over all columns before the next ones' turn
 
 
 @dataclass(frozen=True)
@@ -200,11 +204,12 @@ class RowSlab:
 class Packed:
     """Rows as the kernels take them.
 
-    H and L, and the columns or numbers that norms come from; for differences, all rows' first
+    H, M and L, and the columns or numbers that norms come from; for differences, all rows' first
     feature, then their second, and so on.
     """
 
     high: Array
+    middle: Array
     low: Array
     first: Array
     second: Array
@@ -218,13 +223,13 @@ class Packer:
     Parameters
     ----------
     geometry : Geometry
-    form : {DIFFERENCES, NARROW, RESIDENT, STREAMED}
+    form : {DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED}
     fast : bool
         Whether one product is enough.
     precise : bool
-        Whether four are needed, and room for two sums of them.
+        Whether those of H and L are needed, where those of M save one.
     radius : tensor of shape (1,)
-        Largest squared norm; it stays on the device.
+        Largest squared norm, on the device.
     units : float
         How many units the radius is.
     width : int
@@ -240,26 +245,27 @@ class Packer:
     width: int
 
     @classmethod
-    def of(cls, problem: Problem, geometry: Geometry, step: int) -> "Packer":
-        """Choose form and unit."""
+    def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
+        """Choose form and unit; `precise` where the windows do not ask for it, too."""
         d, fast = problem.X.shape[1], problem.precision == "fast"
         radius = problem.X.new_zeros(1)
         if geometry.centre is None:
             return cls(geometry, DIFFERENCES, fast, False, radius, 1.0, d)
-        precise = not fast and _exponent_at_radius(problem, geometry) > _THREE_UP_TO[problem.log]
+        form = next((form for form, most in _UP_TO.items() if d <= most), STREAMED)
+        width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
         _raise_to_largest_norm(radius, problem, geometry)
+        if form == TOGETHER or fast:
+            precise = False  # it has all products, or one
+        elif not precise:
+            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
+            precise = exponent > _PRECISE_FROM[form]
         units = _UNITS - (isqrt(d) + 1) / 2  # rounding lengthens a row by at most √d/2
-        if d <= 16:
-            return cls(geometry, NARROW, fast, False, radius, units, 16)
-        if d <= RESIDENT_UP_TO:
-            width = 1 << (d - 1).bit_length()
-            return cls(geometry, RESIDENT, fast, precise, radius, units, width)
-        return cls(geometry, STREAMED, fast, not fast, radius, units, -(-d // step) * step)
+        return cls(geometry, form, fast, precise, radius, units, width)
 
     @property
     def bytes_per_row(self) -> int:
         """Memory that a packed row takes, with what packing needs beside it."""
-        return 4 * self.width * (3 if self.form == DIFFERENCES else 1) + 80
+        return 4 * self.width * (3 if self.form == DIFFERENCES else 2) + 80
 
     def pack(self, A: Array, order: Array | None, start: int, n: int, side: int) -> Packed:
         """Pack n rows of A, in an order or from `start`; −1 is a row infinitely far away.
@@ -273,22 +279,34 @@ class Packer:
             rows = _in_order(A, order, start, n, 0.0 if side == 1 else np.inf)
             rows = rows * self.geometry.scale
             rows = rows.T.contiguous()
-            return Packed(rows, rows, rows, rows, n)
+            return Packed(rows, rows, rows, rows, rows, n)
         half = {"dtype": torch.float16, "device": A.device}
-        high = torch.empty((n, self.width), **half)
-        low = high if self.fast else torch.empty_like(high)
-        narrow = self.form == NARROW
-        first, second = high.new_empty((2, n, 16)) if narrow else A.new_empty((2, n))
-        natural = order is None
-        kernels().pack_products[(-(-n // 64),)](
+        narrow, natural = self.form in NARROW, order is None
+        # In this order in memory: see `_streamed`.  Narrow columns' low part stands under rows' M.
+        if side == 1:
+            middle, low, high = torch.empty((3, n, self.width), **half)
+        else:
+            low, high = torch.empty((2, n, self.width), **half)
+            middle = low
+        first, second = high.new_empty((2, n, 16)) if self.form == APART else A.new_empty((2, n))
+        given = (
             A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
-            high, low, first, second,
-            n, max(0, A.shape[0] - start), A.shape[1], self.width, *A.stride(), self.geometry.scale,
-            self.units, 2.0 if side == 1 else 1.0,
-            ROWS=64, FEATURES=min(self.width, 64), NATURAL=natural, NORMS=side if narrow else 0,
-            FAST=self.fast,
+            high, middle, low, first, second, n, max(0, A.shape[0] - start), A.shape[1],
         )  # fmt: skip
-        return Packed(high, low, first, second, n)
+        how = {"NATURAL": natural, "SIDE": side, "FORM": self.form}
+        how |= {"FAST": self.fast, "PRECISE": self.precise}
+        grid = (-(-n // 64),)
+        if narrow:
+            kernels().pack_narrow[grid](
+                *given, *A.stride(), self.geometry.scale, self.units,
+                ROWS=64, **how,
+            )  # fmt: skip
+        else:
+            kernels().pack_products[grid](
+                *given, self.width, *A.stride(), self.geometry.scale, self.units,
+                2.0 if side == 1 else 1.0, ROWS=64, FEATURES=min(self.width, 64), **how,
+            )  # fmt: skip
+        return Packed(high, middle, low, first, second, n)
 
 
 def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) -> Array:
@@ -299,13 +317,6 @@ def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) ->
         return torch.where(order[:, None] >= 0, A[order.clamp(min=0)], fill)
     rows = A[start : start + n]
     return torch.nn.functional.pad(rows, (0, 0, 0, n - rows.shape[0]), value=fill)
-
-
-def _exponent_at_radius(problem: Problem, geometry: Geometry) -> float:
-    """Return r²/2b² of the narrowest bandwidth, with half the diagonal of the box for r."""
-    box = problem.box or Box.of(problem.X, problem.Y)
-    half = geometry.scale * (box.high / 2 - box.low / 2)
-    return float((half**2).sum()) * problem.kernel.coefficient(geometry.bandwidths[-1])
 
 
 def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) -> None:

@@ -11,10 +11,12 @@ from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums._triton import log_of_pieces
 from mercer.sums._triton_layout import (
+    APART,
+    BESIDE,
     DIFFERENCES,
-    NARROW,
     RESIDENT,
     STREAMED,
+    TOGETHER,
     Columns,
     Packer,
     Rows,
@@ -27,9 +29,11 @@ from mercer.sums._triton_layout import (
 
 TILES = {
     DIFFERENCES: Tile(32, 64, fold=64, warps=4, stages=2),
-    NARROW: Tile(64, 128, fold=8, warps=4, stages=2, registers=168),
+    TOGETHER: Tile(64, 128, fold=8, warps=4, stages=2, registers=168),
+    BESIDE: Tile(64, 128, fold=8, warps=4, stages=2, registers=168),
+    APART: Tile(64, 128, fold=8, warps=4, stages=2, registers=168),
     RESIDENT: Tile(64, 64, fold=8, warps=4, stages=2, registers=168),
-    STREAMED: Tile(128, 64, fold=8, warps=8, stages=3),
+    STREAMED: Tile(128, 64, fold=8, warps=8, stages=3, blocks=16),
 }
 
 
@@ -66,11 +70,12 @@ def _one_step(
     """Return (rungs, rows, segments) logarithms and drifts of rungs that are powers of the first.
 
     Each step has its own geometry: what is too narrow for products costs no other rung its speed.
+    All products are precise: beside so many rungs one more costs little, and the compiler less.
     """
     import torch
 
     geometry = choose_tensor_geometry(problem, to_judge=True)
-    packer = Packer.of(problem, geometry, TILES[STREAMED].step)
+    packer = Packer.of(problem, geometry, precise=True)
     tile = TILES[packer.form]
     columns = Columns.of(problem, tile.columns)
     rows = Rows.of(problem, columns, chosen)
@@ -144,13 +149,14 @@ def _launch(
     inverse: Array = data.get("inverse", w)
     highest = inverse.reshape(n_rungs, -1, tile.columns).amax(2)
     left_out_kernels().left_out_sums[(n_blocks * n_segments * n_pieces,)](
-        X.high, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
+        X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         w, removed, inverse, data.get("least", w), data.get("q", w), highest, own,
         packer.radius, torch.as_tensor(tiles.astype(np.int32), device=removed.device),
         totals, drifts, tops, X.n_rows, Y.n_rows, packer.width, n_pieces, coefficient, packer.units,
-        WIDTH=min(packer.width, 64), STEP=tile.step, FORM=packer.form, PRECISE=packer.precise,
+        WIDTH=min(packer.width, 64), FORM=packer.form, PRECISE=packer.precise,
         REMOVAL=has_removal, SQUARED=squared, RUNGS=n_rungs, ROWS=tile.rows,
         COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk, STAGES=tile.stages,
+        BLOCKS=tile.blocks, HELD=tile.held,
         num_warps=tile.warps, num_stages=tile.stages, maxnreg=tile.registers,
     )  # fmt: skip
     logs = log_of_pieces(totals, tops)

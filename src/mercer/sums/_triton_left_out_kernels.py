@@ -6,6 +6,7 @@ import triton.language as tl
 from mercer.sums._triton_kernels import (
     DIFFERENCES,
     LOWEST,
+    block_and_piece,
     fold,
     home_tiles,
     kappa_of,
@@ -53,10 +54,10 @@ def _absorb_rung(
 
 @triton.jit
 def _absorb_tiles(
-    start, stop, top, mine, removed, x_high, x_low, x_first, x_second, rows,
-    X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+    start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
+    rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
     weights, inverse, least, drift_weights, highest, n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
     REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr, HOME: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
@@ -72,9 +73,9 @@ def _absorb_tiles(
     for j in tl.range(start, stop, num_stages=STAGES):
         columns = j * COLUMNS + tl.arange(0, COLUMNS)
         e = scaled_distances(
-            x_high, x_low, x_first, x_second, X_high, X_low, rows,
+            x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, STEP, FORM, False, PRECISE, ROWS, COLUMNS,
+            WIDTH, FORM, False, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
         if HOME:  # no row meets itself
             e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)
@@ -131,29 +132,29 @@ def _absorb_tiles(
 
 @triton.jit(do_not_specialize=["n_pieces"])
 def left_out_sums(
-    X_high, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second,
+    X_high, X_middle, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second,
     weights, removed_at, inverse, least, drift_weights, highest, own, radius, tiles,
     totals, drifts, tops,
     n_rows, n_columns, width, n_pieces, coefficient, units,
-    WIDTH: tl.constexpr, STEP: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
     REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-    FOLD: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
+    FOLD: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr, BLOCKS: tl.constexpr,
+    HELD: tl.constexpr,
 ):  # fmt: skip
     """Sum a block of rows over a piece of the columns, as `sums` does, for RUNGS of a ladder.
 
     Weights, 1/F, least/F and drift weights are (RUNGS, columns), one after the other, and
     `highest`, the largest 1/F of each tile, is (RUNGS, tiles).
     """
-    n_blocks = n_rows // ROWS
-    piece = tl.program_id(0) // n_blocks
-    rows = (tl.program_id(0) % n_blocks) * ROWS + tl.arange(0, ROWS)
+    block, piece = block_and_piece(n_rows // ROWS, BLOCKS)
+    rows = block * ROWS + tl.arange(0, ROWS)
     first, last = tiles_of(tiles, piece, n_pieces)
     kappa = coefficient
     if FORM != DIFFERENCES:
         kappa = kappa_of(coefficient, radius, units)
-    x_high, x_low, x_first, x_second = load_rows(
-        X_high, X_low, X_first, X_second, rows, WIDTH, FORM
+    x_high, x_middle, x_low, x_first, x_second = load_rows(
+        X_high, X_middle, X_low, X_first, X_second, rows, WIDTH, FORM, HELD
     )
     mine, home, away = home_tiles(own, rows, first, last, n_columns, COLUMNS)
     removed = tl.load(removed_at + rows)
@@ -172,20 +173,20 @@ def left_out_sums(
         if (start >= home) and (start < away):
             stop = tl.minimum(start + CHUNK, away)
             s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
-                start, stop, top, mine, removed, x_high, x_low, x_first, x_second,
-                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
+                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
+                WIDTH, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
             s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
-                start, stop, top, mine, removed, x_high, x_low, x_first, x_second,
-                rows, X_high, X_low, Y_high, Y_low, Y_first, Y_second,
+                start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
+                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,
                 n_rows, n_columns, width, kappa,
-                WIDTH, STEP, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD,
+                WIDTH, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD,
                 STAGES,
             )  # fmt: skip
         grown = (before - top).to(tl.float64)

@@ -42,7 +42,7 @@ def read_source(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
 def _read_raw(path: str | os.PathLike[str], name: str, max_bytes: int) -> bytes:
     if os.fspath(path) == "-":
         return _read_bounded(sys.stdin.buffer, "standard input", max_bytes)
-    place = Path(path).expanduser()
+    place = Path(os.path.expanduser(path))
     try:
         state = place.stat()
         if stat.S_ISDIR(state.st_mode):

@@ -3,17 +3,17 @@
 import csv
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
-from mercer._files import written_whole
+from mercer._files import sweep, written_whole
 from mercer._formulas import neutralised
 from mercer.tables._formats import load_package
 from mercer.tables._source import source_name
 from mercer.tables._table import as_table
 
-__all__ = ["write_table"]
+__all__ = ["write_delimited", "write_table"]
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -55,7 +55,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     """
     frame = as_table(table).frame
     name = source_name(path)
-    place = Path(os.path.realpath(Path(path).expanduser()))
+    place = Path(os.path.realpath(os.path.expanduser(path)))
     ending = place.suffix.lower()
     if ending == ".parquet":
         load_package("pyarrow", "Writing parquet")
@@ -63,34 +63,21 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{name} must end with .csv, .tsv or .parquet: rename it.")
     if place.exists() and not place.is_file():
         raise IsADirectoryError(f"{name} is not a plain file: choose another name.")
-    try:
-        with written_whole(place) as beside:
-            _write(frame, beside, ending)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise type(error)(f"{name} cannot be written ({why}): {_remedy(error)}.") from error
-
-
-def _write(frame: pd.DataFrame, place: Path, ending: str) -> None:
-    with place.open("wb") as stream:
+    sweep(place.parent, place.name)
+    with written_whole(place, name) as beside, beside.open("wb") as stream:
         if ending == ".parquet":
             frame.to_parquet(stream, index=False, engine="pyarrow")
         else:
-            neutralised(frame).to_csv(
-                stream,
-                sep=_SEPARATORS[ending],
-                index=False,
-                quoting=csv.QUOTE_NONNUMERIC,
-                lineterminator="\n",
-                encoding="utf-8",
-            )
-        stream.flush()
-        os.fsync(stream.fileno())
+            write_delimited(frame, stream, _SEPARATORS[ending])
 
 
-def _remedy(error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return "choose a folder in which you may write"
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return "make the folder first"
-    return "free some space or choose another place"
+def write_delimited(frame: pd.DataFrame, stream: IO[bytes], separator: str = ",") -> None:
+    """Write to a stream what a file of :func:`write_table` would hold."""
+    neutralised(frame).to_csv(
+        stream,
+        sep=separator,
+        index=False,
+        quoting=csv.QUOTE_NONNUMERIC,
+        lineterminator="\n",
+        encoding="utf-8",
+    )
