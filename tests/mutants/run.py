@@ -11,6 +11,7 @@ mistakes; a run that does not get as far as a test is no kill.  Exits with 1 bel
 """
 
 import argparse
+import gc
 import multiprocessing
 import os
 import re
@@ -30,10 +31,13 @@ from mutants.table import ROOT, Mutant, load_mutants
 _ENOUGH = 0.95
 _SECONDS = 300  # a mutant that takes longer has made something endless, or very slow
 _COPIED = ("src", "tests", "docs", "examples", "benchmarks", "pyproject.toml", "README.md")
-_PYTEST = ("-q", "-p", "no:cacheprovider", "--tb=no", "-m", "not gpu and not browser and not data")
+_PYTEST = ("-q", "-p", "no:cacheprovider", "--tb=no", "-m", "not gpu and not browser and not data",
+           "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")  # fmt: skip
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?::.*?)(?: - .*)?$", re.MULTILINE)
 # What takes seconds to import and is not ours: a server does so once, and forks.
-_PRELOADED = ("pytest", "numba", "pandas", "scipy.stats", "sklearn.svm", "torch")
+_PRELOADED = (
+    "hypothesis", "numba", "pandas", "pytest", "scipy.stats", "sklearn.svm", "torch"
+)  # fmt: skip
 _FORKS = multiprocessing.get_context("forkserver")
 
 
@@ -106,6 +110,7 @@ def _run(place: Path, said: Path, arguments: list[str]) -> None:
     file = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)
+    gc.freeze()  # what was imported before need not be looked through again and again
     import pytest
 
     sys.exit(pytest.main([*_PYTEST, *arguments]))
