@@ -77,6 +77,14 @@ def test_figures_of_a_column():
     assert (by_name["c"].first, by_name["c"].second) == ("50 % u", "25 % u")
 
 
+@pytest.mark.parametrize(("together", "alone", "differs"),
+                         [(0.03, 0.03, False), (0.02, 0.9, True), (0.9, 0.02, True)])  # fmt: skip
+def test_two_ways_to_differ_share_one_level(halves, together, alone, differs):
+    found = measured(*halves())
+    column = dataclasses.replace(found.columns[0], corrected=alone)
+    assert dataclasses.replace(found, pvalue=together, columns=(column,)).differs is differs
+
+
 def test_a_column_with_gaps_pays_for_two_tests():
     """Its values and its gaps are tested; the smaller p-value alone would be too small."""
     rng = np.random.default_rng(1)
