@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer.cli import main
+from mercer.tables import read_table
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -135,6 +136,20 @@ def test_predict_finds_columns_by_name_and_explains_what_is_new(folder, capsys, 
     other = pd.read_csv(io.StringIO(capsys.readouterr().out))
     is_same = np.arange(30) != 3
     pd.testing.assert_frame_equal(found[is_same], other[is_same])
+
+
+def test_classes_that_are_known_are_judged_row_by_row(folder, capsys, tmp_path):
+    new = people(30, seed=1)
+    truth = new["class"].copy()
+    new.loc[[0, 7], "class"] = np.nan  # nobody knows: the other rows keep their places
+    new.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "out.csv"
+    assert (
+        main(["predict", str(folder / "m.skops"), str(tmp_path / "new.csv"), "-o", str(out)]) == 0
+    )
+    is_right = read_table(out).frame["predicted"] == truth
+    share = f"{is_right.drop([0, 7]).mean():.1%}".replace("%", " %")
+    assert f"{share} of 28 rows are predicted right" in capsys.readouterr().err
 
 
 def test_missing_column_is_explained(folder, capsys, tmp_path):
