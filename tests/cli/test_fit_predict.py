@@ -63,6 +63,12 @@ def test_fit_says_what_it_read_and_how_it_scored(folder, capsys, tmp_path):
     assert "note: 1 column is not used: 'id' (identifier)." in captured.err
 
 
+def test_the_floor_of_a_balanced_score_is_one_over_the_number_of_classes(folder, capsys, tmp_path):
+    arguments = ["-t", "class", "-m", "logistic", "--balanced", "-o", str(tmp_path / "m.skops")]
+    assert main(["fit", str(folder / "people.csv"), *arguments]) == 0
+    assert "one class always: 33.3 %" in capsys.readouterr().out
+
+
 def test_fit_json_is_all_there_is_on_standard_output(folder, capsys, tmp_path):
     path = tmp_path / "m.skops"
     arguments = ["fit", str(folder / "people.csv"), "-t", "class", "-m", "parzen", "--balanced"]
