@@ -7,7 +7,7 @@ torture:  ## 200 000 generated cases of the numerical code
 	$(PYTHON) -m pytest tests/torture --long -q -s
 
 mutants:  ## breaks the maths on purpose and counts who notices
-	$(PYTHON) tests/mutants/run.py
+	PYTHONPATH=tests $(PYTHON) -m mutants.run $(ARGS)
 
 faults:  ## kills, full disks, no memory, broken caches
 	$(PYTHON) -m pytest tests/faults --long -q -s
