@@ -12,6 +12,9 @@ mutants:  ## breaks the maths on purpose and counts who notices
 faults:  ## kills, full disks, no memory, broken caches
 	$(PYTHON) -m pytest tests/faults --long -q -s
 
+security:  ## every altered model file and results folder
+	$(PYTHON) -m pytest tests/security --long -q -s
+
 load:  ## ten million rows, many threads and processes on one model
 	$(PYTHON) -m pytest tests/load --long -q -s
 
