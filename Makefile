@@ -4,7 +4,7 @@ PYTHON ?= .venv/bin/python
 .PHONY: torture mutants faults load audit docs-check
 
 torture:  ## 200 000 generated cases of the numerical code
-	$(PYTHON) -m pytest tests/torture --long -q -s
+	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(PYTHON) -m pytest tests/torture --long -q -s
 
 mutants:  ## breaks the maths on purpose and counts who notices
 	PYTHONPATH=tests $(PYTHON) -m mutants.run $(ARGS)

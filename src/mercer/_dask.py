@@ -13,6 +13,7 @@ from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
 from mercer._blocks import Blocks, compute, share_of_machine
+from mercer._rows import check_weight_range
 
 __all__ = [
     "as_blocks",
@@ -98,6 +99,7 @@ def counted(values: NDArray[Any], name: str, start: int) -> None:
         raise ValueError(
             f"{name} must be finite and not negative, got {values[row]:g} in row {row + start}."
         )
+    check_weight_range(np.asarray(values, dtype=np.float64), start)
 
 
 def as_blocks(A: Any, X: Any) -> Any:

@@ -1,5 +1,6 @@
 """Tables of points as users pass them, and the one sentence they get for anything else."""
 
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,12 @@ from sklearn.utils import check_array
 from mercer._arrays import Array, detached, to_numpy
 from mercer._memory import row_slabs
 from mercer._sklearn import check_sample_weight
+
+LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
+# Squared distances by products below this share of the squared norms have lost digits.
+_CANCELLED = 1e-5
+_BLOCK = 2**22  # numbers in a block of differences: 32 MiB
+MOST_WEIGHT = 1e100  # rows that one row may stand for; the least is its inverse
 
 
 def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
@@ -128,6 +135,66 @@ def check_finite(A: Array, name: str) -> None:
             raise ValueError(f"{name} contains {what} {place(where)}.")
 
 
+def check_span(X: Array) -> None:
+    """Refuse numbers so large, or rows so close together, that their squares leave the range."""
+    check_size(X)
+    xp = array_namespace(X)
+    lows, highs = xp.min(X, axis=0), xp.max(X, axis=0)
+    spread = float(xp.max(highs / 2 - lows / 2)) * 2
+    if 0 < spread < 1 / LARGEST:
+        raise ValueError(
+            f"X varies by {spread:.2g} at most: differences below {1 / LARGEST:g} have no squares; "
+            "multiply X by a constant."
+        )
+
+
+def check_size(X: Array) -> None:
+    """Refuse numbers so large that their squares leave the range, naming the first."""
+    xp = array_namespace(X)
+    if max(-float(xp.min(X)), float(xp.max(X))) > LARGEST:
+        where = first(to_numpy(xp.abs(X) > LARGEST))
+        raise ValueError(
+            f"X contains {to_numpy(X)[where]:.2g} {place(where)}: numbers beyond {LARGEST:g} have "
+            f"no squares; divide column {where[1]} by a constant."
+        )
+
+
+def check_width_span(bandwidth: float) -> None:
+    """Refuse a width that has no square."""
+    if not 1 / LARGEST <= bandwidth <= LARGEST:
+        raise ValueError(
+            f"bandwidth={bandwidth:g} has no square: it must lie between {1 / LARGEST:g} and "
+            f"{LARGEST:g}."
+        )
+
+
+def power_of_two(X: Array) -> float:
+    """Return the power of two just above the largest number; X divided by it loses no digit."""
+    xp = array_namespace(X)
+    largest = float(xp.max(xp.abs(X)))
+    return float(2.0 ** frexp(largest)[1]) if largest > 0 else 1.0
+
+
+def squared_distances(X: Array, Y: Array) -> Array:
+    """Return the squared distances of all pairs, in full: (n, m).
+
+    Products about the mean of Y are quick and lose the digits of rows that are close together;
+    such pairs are taken by differences.
+    """
+    xp: Any = array_namespace(X)
+    centre = xp.mean(Y, axis=0)
+    A, B = X - centre, Y - centre
+    squared = A @ (-2.0 * B.T)
+    norms = xp.vecdot(A, A)[:, None] + xp.vecdot(B, B)
+    squared += norms
+    rows, columns = xp.nonzero(squared < _CANCELLED * norms)
+    step = max(1, _BLOCK // X.shape[1])
+    for start in range(0, rows.shape[0], step):
+        i, j = rows[start : start + step], columns[start : start + step]
+        squared[i, j] = xp.sum((X[i, :] - Y[j, :]) ** 2, axis=1)
+    return xp.maximum(squared, 0.0)
+
+
 def first(mask: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
@@ -187,4 +254,19 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         return np.ones(n_rows)
     given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
     rows = np.empty(n_rows)
-    return np.asarray(check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True))
+    weights: NDArray[np.float64] = np.asarray(
+        check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
+    )
+    check_weight_range(weights)
+    return weights
+
+
+def check_weight_range(weights: NDArray[np.float64], start: int = 0) -> None:
+    """Refuse weights whose products with each other would leave the range of floating point."""
+    beyond = (weights > MOST_WEIGHT) | ((weights > 0) & (weights < 1 / MOST_WEIGHT))
+    if beyond.any():
+        (row,) = first(beyond)
+        raise ValueError(
+            f"sample_weight contains {weights[row]:.2g} in row {row + start}: weights count rows, "
+            f"and must be 0 or between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}."
+        )

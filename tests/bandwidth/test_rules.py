@@ -144,3 +144,32 @@ def test_bad_input_gets_a_sentence(arguments, sentence):
 def test_bad_ladder(bad):
     with pytest.raises(ValueError, match="must be"):
         bandwidth_ladder(**bad)
+
+
+@pytest.mark.parametrize("ratio", [1e-36, 1e-150, 1e-300])
+def test_copies_of_most_weight_leave_the_spread_of_the_others(ratio):
+    """N·σ² is what the light rows add up to, though the mean rounds to the heavy one."""
+    X = np.array([[0.3], [5.0], [3.1], [3.1], [3.1]])
+    weights = 1e150 * np.array([ratio, ratio, 0.7, 0.77, 0.31])
+    sigma = np.sqrt(ratio / 1.78) * np.hypot(2.8, 1.9)
+    expected = sigma * 1.78e150 ** (-1 / 5)
+    assert scott_bandwidth(X, sample_weight=weights) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+def test_weights_that_add_up_to_infinity_are_refused():
+    with pytest.raises(ValueError, match="sample_weight adds up to more than floating point"):
+        scott_bandwidth(np.arange(3.0)[:, None], sample_weight=[1.7e308] * 3)
+
+
+@pytest.mark.parametrize("weight", [1e-200, 1e200])
+def test_weights_beyond_float32_go_with_float32_rows(weight):
+    X = np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32)
+    weights = np.r_[np.full(4, 10.0), np.full(4, weight)]
+    expected = scott_bandwidth(X.astype(float), sample_weight=weights)
+    assert scott_bandwidth(X, sample_weight=weights) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("centre", [1e-308, 1e308])
+def test_ladders_beyond_floating_point_are_refused(centre):
+    with pytest.raises(ValueError, match=r"centre=1e.308 is too extreme"):
+        bandwidth_ladder(centre)

@@ -109,3 +109,13 @@ def test_equal_scores_are_a_tie(test):
 def test_bad_input_gets_one_clear_sentence(test, a, b, sentence):
     with pytest.raises(ValueError, match=sentence):
         test(a, b)
+
+
+@pytest.mark.parametrize("test", [five_by_two_f_test, five_by_two_t_test])
+@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**-600, 2.0**600, 2.0**1000])
+def test_scores_of_any_size_are_judged_alike(test, scale):
+    """Their squares are beyond floating point, t and F are not."""
+    a, b = np.random.default_rng(0).integers(0, 20, size=(2, 5, 2)).astype(float)
+    here, there = test(a, b), test(a * scale, b * scale)
+    assert (there.statistic, there.pvalue) == (here.statistic, here.pvalue)
+    assert there.effect == pytest.approx(here.effect * scale, rel=1e-3, abs=0)

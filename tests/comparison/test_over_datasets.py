@@ -332,3 +332,23 @@ def test_bad_arrays_get_one_clear_sentence():
         bayesian_signed_rank_test([0.1], [0.2], rope=-1)
     with pytest.raises(ValueError, match="rope must be 0 or more"):
         bayesian_signed_rank_test([0.1], [0.2], rope=np.nan)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**1000])
+def test_scores_of_any_size_rank_alike(scale):
+    a, b = np.random.default_rng(0).integers(0, 20, size=(2, 8)).astype(float)
+    for test in (wilcoxon_test, lambda a, b: bayesian_signed_rank_test(a, b, rope=0)):
+        here, there = test(a, b), test(a * scale, b * scale)
+        if test is wilcoxon_test:
+            assert (there.statistic, there.pvalue) == (here.statistic, here.pvalue)
+    table = np.column_stack([a, b, a[::-1]])
+    assert friedman_test(table * scale).statistic == friedman_test(table).statistic
+    assert average_ranks(table * scale).equals(average_ranks(table))
+
+
+def test_a_median_difference_of_nought_is_nought():
+    """Not 7e-16, as the means of differences in units of 1/1024 would have it."""
+    k = np.random.default_rng(302834).integers(0, 4, size=(2, 4))
+    result = wilcoxon_test(*(k / 1024))
+    assert result.effect == 0
+    assert "e-" not in str(result)

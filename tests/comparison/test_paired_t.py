@@ -146,3 +146,30 @@ SIZES = {"n_train": 9, "n_test": 1}
 def test_bad_input_gets_one_clear_sentence(a, b, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         corrected_t_test(a, b, **options)
+
+
+@pytest.mark.parametrize("test", [kfold_paired_t_test, "corrected"])
+@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**-600, 2.0**600, 2.0**1000])
+def test_scores_of_any_size_are_judged_alike(test, scale):
+    """Their squares are beyond floating point, their t is not."""
+    if test == "corrected":
+
+        def test(a, b):
+            return corrected_t_test(a, b, n_train=75, n_test=25)
+
+    a, b = np.array([9.0, 8.0, 9.0, 8.0]), np.array([8.0, 8.0, 7.0, 7.0])
+    here, there = test(a, b), test(a * scale, b * scale)
+    assert (there.statistic, there.pvalue) == (here.statistic, here.pvalue)
+    assert there.effect == here.effect * scale
+    assert there.interval == pytest.approx(np.multiply(here.interval, scale), rel=1e-3, abs=0)
+
+
+def test_scores_whose_difference_is_beyond_floating_point_are_refused():
+    with pytest.raises(ValueError, match="scores_a and scores_b go up to"):
+        kfold_paired_t_test([1.7e308, 0.0, 1.0], [-1.7e308, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("sizes", [(np.inf, np.inf), (np.nan, 1.0), (1e-300, 1e300)])
+def test_sizes_whose_ratio_is_no_number_are_refused(sizes):
+    with pytest.raises(ValueError, match="n_train and n_test must be positive and finite"):
+        corrected_t_test([0.1, 0.2], [0.2, 0.1], n_train=sizes[0], n_test=sizes[1])

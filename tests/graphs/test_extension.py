@@ -51,3 +51,19 @@ def test_a_far_offset_and_small_blocks_change_nothing(X):
     radii = neighbor_radii(moved, moved, 6)
     with sklearn.config_context(working_memory=0.01):
         np.testing.assert_array_equal(stored(radius_edges(moved, moved, radii, radii)), near)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+@pytest.mark.parametrize("d", [2, 20])
+def test_radii_have_no_scale(d, scale):
+    X = np.random.default_rng(0).normal(size=(20, d))
+    radii, scaled = neighbor_radii(X, X, 4), neighbor_radii(X * scale, X * scale, 4)
+    near = stored(radius_edges(X, X, radii, radii))
+    np.testing.assert_array_equal(stored(radius_edges(X * scale, X * scale, scaled, scaled)), near)
+
+
+def test_a_far_row_leaves_the_radii_of_the_others():
+    X = np.random.default_rng(0).normal(size=(3, 17))
+    X[0] *= 1e12
+    radii = neighbor_radii(X, X, 2)
+    np.testing.assert_allclose(radii[1:], ((X[1] - X[2]) ** 2).sum(), rtol=1e-12)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.graphs import _nearest as nearest
 from mercer.graphs import _neighbors as module
+from mercer.graphs import _search as search
 from mercer.graphs import neighbor_graph
 from oracles import projections as oracle
 
@@ -124,7 +124,7 @@ def test_copies_are_the_nearest_neighbours():
 def test_blocks_do_not_change_distances(data, monkeypatch):
     X, _ = data
     whole = neighbor_graph(X, n_neighbors=5)
-    monkeypatch.setattr(nearest, "_CHUNK", 7)
+    monkeypatch.setattr(search, "_CHUNK", 7)
     np.testing.assert_array_equal(neighbor_graph(X, n_neighbors=5).data, whole.data)
 
 
@@ -162,3 +162,48 @@ def test_large_sets_are_searched_approximately(monkeypatch):
     assert asked == [2]
     neighbor_graph(np.eye(4), n_neighbors=2, algorithm="exact")
     assert asked == [2]
+
+
+@pytest.mark.parametrize("d", [3, 20])
+@pytest.mark.parametrize("k", [2, 15])
+@pytest.mark.parametrize("offset", [1e8, 1e12])
+def test_rows_far_from_the_origin_have_their_nearest_neighbours(d, k, offset):
+    """Products of coordinates, by which scikit-learn searches, have lost the differences."""
+    X = np.rint(np.random.default_rng(0).normal(size=(25, d)) * 100) + offset
+    D = oracle.squared_distances(X - offset)
+    graph = stored(neighbor_graph(X, n_neighbors=k))
+    others = ~np.eye(25, dtype=bool)
+    farthest = np.where(graph, D, -1).max(axis=1)
+    assert (graph.sum(axis=1) == k).all()
+    assert (farthest <= np.where(others & ~graph, D, np.inf).min(axis=1)).all()
+
+
+def test_one_far_row_does_not_change_the_neighbours_of_the_others():
+    X = np.random.default_rng(0).normal(size=(30, 40))
+    far = np.vstack([X, np.full((1, 40), 1e12)])
+    near = stored(neighbor_graph(X, n_neighbors=3))
+    np.testing.assert_array_equal(stored(neighbor_graph(far, n_neighbors=3))[:30, :30], near)
+    within = stored(neighbor_graph(X, neighborhood="radius", radius=8.0))
+    graph = stored(neighbor_graph(far, neighborhood="radius", radius=8.0))
+    np.testing.assert_array_equal(graph[:30, :30], within)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+@pytest.mark.parametrize("d", [2, 20])
+def test_neighbours_have_no_scale(d, scale):
+    X = np.random.default_rng(0).normal(size=(25, d))
+    expected = stored(neighbor_graph(X, n_neighbors=4))
+    np.testing.assert_array_equal(stored(neighbor_graph(X * scale, n_neighbors=4)), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e170])
+def test_squares_beyond_floating_point_are_refused(scale):
+    X = np.random.default_rng(0).normal(size=(5, 2)) * scale
+    with pytest.raises(ValueError, match=r"X has rows that are .* apart: the square of that"):
+        neighbor_graph(X, n_neighbors=2)
+
+
+def test_numbers_of_neighbours_and_radii_are_checked():
+    for options in ({"n_neighbors": 0}, {"radius": -1.0}, {"radius": np.nan}):
+        with pytest.raises(ValueError, match="n_neighbors must be 1 or more and radius 0 or more"):
+            neighbor_graph(np.ones((3, 2)), **options)

@@ -72,3 +72,20 @@ def test_uniform_weights_of_classes_leave_the_within_class_scatter(data):  # [1]
     W = uniform_weights(neighbor_graph(X, y, neighborhood="class"))
     R = X - W @ X
     np.testing.assert_allclose(R.T @ R, oracle.within_scatter(X, y), atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1e130])
+def test_weights_have_no_scale(scale):
+    """Squares of such differences, twice over, are beyond floating point."""
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    graph = neighbor_graph(X, n_neighbors=4)
+    here, there = (reconstruction_weights(Z, graph).toarray() for Z in (X, X * scale * 1e40 / 1e40))
+    np.testing.assert_allclose(there, here, rtol=1e-9)
+    tiny = reconstruction_weights(X * 1e-200, graph).toarray()
+    np.testing.assert_allclose(tiny, here, rtol=1e-9)
+
+
+def test_dependent_neighbours_without_a_ridge_are_refused():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    with pytest.raises(ValueError, match="reg=0 is too small"):
+        reconstruction_weights(X, neighbor_graph(X, n_neighbors=3), reg=0.0)

@@ -341,3 +341,29 @@ def test_float32():
 def test_bad_input_gets_a_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(*two_classes("moons"))
+
+
+def test_equal_samples_do_not_differ_where_their_densities_overflow():
+    X = np.random.default_rng(0).normal(size=(6, 40))
+    assert integrated_squared_error(X, X.copy(), bandwidth=1e-10) == 0
+    assert np.isposinf(integrated_squared_error(X, X + 1, bandwidth=1e-10))
+
+
+def test_a_light_class_keeps_its_cosine_beside_a_heavy_one():
+    """Weights of its rows times their rarity are all below floating point."""
+    X = np.array([[0.0], [0.1], [0.05], [0.2]])
+    y, weights = [0, 0, 1, 1], np.array([1e300, 1e300, 1e-300, 1e-300])
+    out = log_laplacian_information_cut(X, y, bandwidth=10.0, sample_weight=weights)
+    assert out == pytest.approx(0, abs=1e-3)
+    out = log_laplacian_information_cut(
+        X.astype(np.float32), y, bandwidth=10.0, sample_weight=weights
+    )
+    assert out == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("weight", [1e-200, 1e200])
+def test_weights_beyond_float32_go_with_float32_rows(weight):
+    X = np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32)
+    options = {"bandwidth": 0.5, "sample_weight": np.r_[np.full(4, 10.0), np.full(4, weight)]}
+    expected = log_information_potential(X.astype(float), **options)
+    assert log_information_potential(X, **options) == pytest.approx(expected, rel=1e-6)

@@ -201,3 +201,21 @@ def test_result_reads_well():
 def test_bad_input_gets_a_sentence(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         two_sample_test(*two_classes("moons"), **options)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1.0, 1e140])
+def test_one_far_row_does_not_blur_the_others(scale):
+    """Products about a mean that it moves have lost the distances of all others."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 6, 2))
+    X[0] *= 1e12
+    options = {"bandwidth": 0.5 * scale, "n_permutations": 9, "random_state": 0}
+    result = two_sample_test(X * scale, Y * scale, **options)
+    expected = integrated_squared_error(X, Y, bandwidth=0.5) * (4 * np.pi * 0.25)
+    assert result.statistic == pytest.approx(expected, rel=1e-9)
+
+
+def test_windows_that_meet_nowhere_are_refused():
+    X = np.array([[0.0], [1e100]])
+    with pytest.raises(ValueError, match="bandwidth is too small"):
+        two_sample_test(X, X + 3e99, bandwidth=1e-100, n_permutations=9)

@@ -113,3 +113,38 @@ def test_unknown_kernel_is_refused(name):
 def test_kernels_are_frozen():
     with pytest.raises(AttributeError):
         get_kernel("gaussian").name = "other"
+
+
+@pytest.mark.parametrize("bandwidth", [1e-320, 1e-200, 1e200, 1e300])
+@pytest.mark.parametrize("name", NAMES)
+def test_bandwidths_whose_squares_are_beyond_floating_point(name, bandwidth):
+    squares = np.array([0.0, 1e-300, 1.0, 1e300])
+    with np.errstate(divide="ignore", over="ignore"):
+        b = np.longdouble(bandwidth)
+        expected = oracle.LOG_PROFILES[name](squares.astype(np.longdouble), b).astype(float)
+    kernel = get_kernel(name)
+    np.testing.assert_allclose(
+        kernel.log_profile(squares, bandwidth), expected, rtol=1e-13, atol=1e-19
+    )
+    np.testing.assert_allclose(kernel.profile(squares, bandwidth), np.exp(expected), rtol=1e-13)
+
+
+def test_a_cauchy_kernel_has_a_logarithm_where_its_exponent_overflows():
+    out = get_kernel("cauchy").log_profile(np.array([1.7e308, np.inf]), 0.1)
+    assert out[0] == pytest.approx(-np.log(1.7e308) + 2 * np.log(0.1))
+    assert out[1] == -np.inf
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bandwidth", [0.0, -1.0, np.inf, np.nan])
+def test_what_is_no_bandwidth_is_refused(name, bandwidth):
+    kernel = get_kernel(name)
+    for call in (
+        lambda: kernel.profile(1.0, bandwidth),
+        lambda: kernel.log_profile(1.0, bandwidth),
+        lambda: kernel.coefficient(bandwidth),
+        lambda: kernel.log_normaliser(bandwidth, 1),
+        lambda: kernel.log_self_overlap(bandwidth, 1),
+    ):
+        with pytest.raises(ValueError, match="bandwidth must be positive and finite, got"):
+            call()

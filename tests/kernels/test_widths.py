@@ -40,3 +40,19 @@ def test_gamma_is_that_of_scikit_learn():
     d2 = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     expected = rbf_kernel(points, gamma=gamma_from_width(0.7))
     np.testing.assert_allclose(get_kernel("gaussian").profile(d2, 0.7), expected, rtol=1e-12)
+
+
+def test_widths_whose_squares_are_beyond_floating_point():
+    assert width_from_gamma(1e-320) == pytest.approx(np.sqrt(0.5) * 1e160, rel=1e-4)
+    for convert, width in ((gamma_from_width, 1e-200), (gamma_from_width, 1e200)):
+        with pytest.raises(ValueError, match=r"width=1e[+-]200 is too extreme"):
+            convert(width)
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize(
+    "convert", [gamma_from_width, mercer_width, parzen_bandwidth, width_from_gamma]
+)
+def test_what_is_no_width_is_refused(convert, width):
+    with pytest.raises(ValueError, match="must be positive and finite, got"):
+        convert(width)

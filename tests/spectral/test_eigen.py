@@ -123,3 +123,12 @@ def test_ties_are_settled_by_the_second_matrix():
     inner = one[:, :3].T @ S @ one[:, :3]
     np.testing.assert_allclose(inner, np.diag(np.diag(inner)), atol=1e-10)
     assert (np.diff(np.diag(inner)) < 0).all()
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
+def test_a_share_of_the_variance_has_no_scale(scale):
+    X = np.random.default_rng(0).normal(size=(20, 4)) * [4, 3, 2, 1]
+    U, lengths, axes = principal_axes((X - X.mean(axis=0)) * scale, 0.8)
+    expected = len(principal_axes(X - X.mean(axis=0), 0.8)[1]) if scale else 0
+    assert U.shape == (20, expected)
+    assert len(lengths) == len(axes) == expected

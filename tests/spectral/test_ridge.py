@@ -113,3 +113,21 @@ def test_landmark_map_of_repeated_landmarks():
 def test_landmark_map_refuses_what_is_no_kernel():
     with pytest.raises(ValueError, match="landmarks is not positive"):
         LandmarkMap(-np.eye(3) + 2 * np.ones((3, 3)))
+
+
+def test_a_constant_kernel_is_no_indefinite_one():
+    """What centring leaves of it is rounding, of either sign."""
+    rng = np.random.default_rng(0)
+    for n in (4, 30, 200):
+        p = rng.uniform(0.1, 1, size=n)
+        basis = decompose_kernel(np.full((n, n), 7.3), p / p.sum())
+        assert basis.values.max(initial=0) < 1e-12
+
+
+def test_one_row_and_constant_features_have_nothing_to_fit():
+    one = np.ones((1, 1))
+    for basis in (decompose_kernel(one, np.ones(1)), decompose_features(one, np.ones(1))):
+        assert not basis.coefficients(np.zeros((1, 2)), 1.0).any()
+        residuals, complements = basis.residuals(np.zeros((1, 2)), np.ones(3))
+        assert residuals.shape == (3, 1, 2)
+        assert complements.shape == (3, 1)

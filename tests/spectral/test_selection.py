@@ -85,3 +85,12 @@ def test_shares_follow_the_power():
     np.testing.assert_array_equal(halves, [100, 10])
     equal = np.bincount(groups[stratified_rows(groups, 400, 0.0, rng)])
     np.testing.assert_array_equal(equal, [300, 100])  # the small class has no more
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_small_groups_take_from_the_large_and_not_from_the_total(power):
+    groups = np.array([0, 0, 0, 0, 1, 2])
+    for size in (3, 4, 5):
+        rows = stratified_rows(groups, size, power, np.random.RandomState(0))
+        assert len(rows) == size
+        assert set(groups[rows]) == {0, 1, 2}

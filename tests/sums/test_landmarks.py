@@ -94,3 +94,15 @@ def test_float32_and_tensors(torch):
 def test_refusals(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         landmark_kernel_sum(X, Y, **{"bandwidth": 1.0, **options})
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_errors_of_any_weights_are_in_range(weight):
+    """Their squares are not."""
+    Y = np.random.default_rng(0).normal(size=(300, 3))
+    options = {"bandwidth": 0.5, "n_landmarks": 8, "n_sampled": 64, "random_state": 0}
+    sums, errors = landmark_kernel_sum(Y[:5], Y, **options)
+    far = landmark_kernel_sum(Y[:5], Y, weights=np.full(300, weight), **options)
+    np.testing.assert_allclose(far[0], sums * weight, rtol=1e-9)
+    np.testing.assert_allclose(far[1], errors * weight, rtol=1e-9)
+    assert (errors > 0).all()

@@ -2,6 +2,7 @@
 
 from math import inf
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,13 @@ def bandwidth_ladder(centre: Any, *, steps_down: Any = 8, steps_up: Any = 8) -> 
     for name, steps in (("steps_down", steps_down), ("steps_up", steps_up)):
         if not (isinstance(steps, Integral) and int(steps) >= 0):
             raise ValueError(f"{name} must be an integer that is not negative, got {steps!r}.")
-    ladder: NDArray[np.float64] = float(centre) * 2.0 ** (
-        np.arange(-int(steps_down), int(steps_up) + 1) / 2
-    )
+    with np.errstate(over="ignore", under="ignore"):
+        ladder: NDArray[np.float64] = float(centre) * 2.0 ** (
+            np.arange(-int(steps_down), int(steps_up) + 1) / 2
+        )
+    if not (ladder[0] >= float_info.min and ladder[-1] < inf):
+        raise ValueError(
+            f"centre={float(centre):g} is too extreme for {steps_down} steps down and {steps_up} "
+            "steps up: the bandwidths would leave the range of floating point."
+        )
     return ladder

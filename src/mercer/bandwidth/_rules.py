@@ -134,9 +134,9 @@ def _rule(name: str, X: Any, sample_weight: Any) -> float:
         unit, spread = _spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
-    relative = spread * float(_RULES[name](d, N) ** (-1 / (d + 4)))
-    # The product of two numbers that may be extreme stays positive and finite.
-    return min(max(relative * unit, float_info.min), float_info.max)
+    # The product of three numbers that may be extreme stays positive and finite.
+    least, middle, most = sorted((unit, spread, float(_RULES[name](d, N) ** (-1 / (d + 4)))))
+    return min(max(least * most * middle, float_info.min), float_info.max)
 
 
 def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[float, float]:
@@ -147,7 +147,9 @@ def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[fl
     """
     xp = array_namespace(X)
     half = xp.astype(X, xp.float64) / 2  # differences of these are finite
-    half = half - half[0, :]
+    # About the heaviest row: the mean may be nearer to it than rounding of any other could tell.
+    heaviest = 0 if weights is None else int(np.argmax(weights))
+    half = half - half[heaviest, :]
     unit = float(xp.max(xp.abs(half)))
     if unit == 0:
         return 1.0, 0.0
@@ -158,6 +160,11 @@ def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[fl
         )
     deviations = half / unit
     w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
-    deviations = deviations - w @ deviations / N
-    variances = w @ deviations**2 / (N - 1)
-    return 2 * unit, sqrt(float(xp.mean(variances)))
+    deviations = deviations - (w / N) @ deviations
+    # Roots of weights, and in units of the largest: shares, and squares of either, may underflow.
+    deviations = deviations * (xp.sqrt(w) / sqrt(N))[:, None]
+    largest = float(xp.max(xp.abs(deviations)))
+    if largest == 0:
+        return 2 * unit, float_info.min
+    variances = xp.sum((deviations / largest) ** 2, axis=0) * (N / (N - 1))
+    return 2 * unit, largest * sqrt(float(xp.mean(variances)))

@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj, is_dask_array
+from array_api_compat import array_namespace, is_array_api_obj, is_dask_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, take_rows, to_numpy
+from mercer._arrays import Array, itemsize, take_rows, to_numpy
 from mercer._rows import check_rows
+
+_SINGLE = (2.0**-100, 2.0**100)  # weights for which float32 rows are computed with as such
 
 
 def check_sample(
@@ -29,9 +31,17 @@ def check_sample(
         return X, None
     weights = check_counts(sample_weight, X.shape[0], names[1])
     counted = weights > 0
-    if counted.all():
-        return X, weights
-    return take_rows(X, np.flatnonzero(counted)), weights[counted]
+    if not counted.all():
+        X, weights = take_rows(X, np.flatnonzero(counted)), weights[counted]
+    return wide_enough(X, weights), weights
+
+
+def wide_enough(X: Array, weights: NDArray[np.float64]) -> Array:
+    """Return the rows in a precision that holds their weights: sums take both in one."""
+    if itemsize(X) == 8 or (_SINGLE[0] < weights.min() and weights.max() < _SINGLE[1]):
+        return X
+    xp = array_namespace(X)
+    return xp.astype(X, xp.float64)
 
 
 def total_weight(X: Array, weights: NDArray[np.float64] | None) -> float:
@@ -59,4 +69,7 @@ def check_counts(sample_weight: Any, n_rows: int, name: str) -> NDArray[np.float
         )
     if not weights.any():
         raise ValueError(f"{name} is zero everywhere.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(f"{name} adds up to more than floating point holds; divide it.")
     return weights

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import itemsize, like, take_rows, to_numpy
 from mercer._dask import (
     as_given,
     by_blocks,
@@ -27,6 +27,7 @@ from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
 
 Array = Any
+_SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are
 _TABLES = 6  # arrays of (rows, classes) that scoring holds at once
 
 
@@ -54,7 +55,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples, n_classes) or (n_samples,)
-            For two classes the second one's score minus the first one's.
+            For two classes the second one's score minus the first one's.  Always finite: a score
+            of −inf is the lowest number there is.
         """
         given, X = X, self._check_rows(X)
         if self._goes_by_blocks(X):
@@ -65,7 +67,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         def finish(scores: Array) -> Array:
             if scores.shape[1] == 2:
                 scores = scores[:, 1] - scores[:, 0]
-            return xp.astype(scores, X.dtype)
+            largest = xp.finfo(X.dtype).max  # what bounded windows do not reach is −inf
+            return xp.astype(xp.clip(scores, -largest, largest), X.dtype)
 
         return as_given(self._answer(X, finish), given)
 
@@ -202,6 +205,8 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} needs at least two classes in y, got one class: "
                 f"{classes.tolist()[0]!r}."
             )
+        if itemsize(X) == 4 and not (_SINGLE[0] <= weights.min() <= weights.max() <= _SINGLE[1]):
+            X = xp.astype(X, xp.float64)  # float32 could not hold the weights and their products
         is_tensor = is_torch_array(y)
         self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
         return X, codes.astype(np.int64), like(weights, X, dtype=xp.float64)

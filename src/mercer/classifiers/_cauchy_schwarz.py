@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import working_memory
+from mercer._rows import power_of_two
 from mercer.kernels import get_kernel
 
 Vector = NDArray[np.float64]
@@ -48,9 +49,9 @@ def log_kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
     from scipy.spatial.distance import cdist
 
     X = np.asarray(X, dtype=np.float64)
-    logs: NDArray[np.float64] = get_kernel("gaussian").log_profile(
-        cdist(X, X, "sqeuclidean"), width
-    )
+    unit = power_of_two(X)  # so that squares stay in range
+    d2 = cdist(X / unit, X / unit, "sqeuclidean")
+    logs: NDArray[np.float64] = get_kernel("gaussian").log_profile(d2, width / unit)
     return logs
 
 

@@ -15,12 +15,12 @@ from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kerne
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
-from mercer.classifiers._point_sums import class_sums_in_blocks
+from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import self_tune
 from mercer.kernels import mercer_width
-from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums import kernel_sum
 
 Array = Any
 
@@ -307,10 +307,11 @@ class ISEClassifier(ClassVectorClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_kernel_sum(
-                    X, nodes, weights=like(weights[rows], nodes), bandwidth=width, tol=self.tol
-                )
-                logs.append(xp.astype(sums, xp.float64) - self._log_norms[side, s])
+                sums = log_class_sums(
+                    X, nodes, like(weights[rows], nodes), groups=rows * 0, n_classes=1,
+                    bandwidth=width, tol=self.tol,
+                )  # fmt: skip
+                logs.append(sums[:, 0] - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)
 

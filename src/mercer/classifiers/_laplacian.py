@@ -362,7 +362,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         F = kernel_sum(
             X,
             self._density_rows,
-            weights=xp.astype(self._density_weights, X.dtype),
+            weights=xp.astype(self._density_weights, self._density_rows.dtype),
             bandwidth=Density(self.density).window(self.bandwidth_),
             tol=self.tol,
         )

@@ -14,6 +14,7 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._rows import power_of_two
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
@@ -54,11 +55,12 @@ class ExactlyLeftOut:
         assert densities is not None  # noqa: S101
         xp = array_namespace(sample.weights)
         n, omega = sample.X.shape[0], sample.weights
-        d2 = _squared_distances(xp.astype(sample.X, xp.float64))
+        scale = power_of_two(sample.X)  # so that squares stay in range
+        d2 = _squared_distances(xp.astype(sample.X, xp.float64) / scale)
         for part in self.fast.parts(rows):
             at = sample.index(part.rows)
             unit = sample.unit[at]
-            width = self.fast.vectors.widths[part.rung]
+            width = self.fast.vectors.widths[part.rung] / scale
             log_k = get_kernel("gaussian").log_profile(d2, width)
             F, k = densities[part.rung, :], xp.exp(log_k[at, :])
             numbers = xp.arange(n, device=device(omega))

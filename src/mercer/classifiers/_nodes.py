@@ -107,5 +107,6 @@ def _herd(
 def _column(X: Array, j: int, kernel: Any, width: float) -> NDArray[np.float64]:
     """Kernel values of all rows with row j."""
     xp = array_namespace(X)
-    d2 = xp.sum((X - X[j, :]) ** 2, axis=1)
-    return np.asarray(to_numpy(kernel.profile(d2, width)), dtype=np.float64)
+    with np.errstate(over="ignore"):  # beyond the range a kernel value is 0
+        d2 = xp.sum(((X - X[j, :]) / width) ** 2, axis=1)
+    return np.asarray(to_numpy(kernel.profile(d2, 1.0)), dtype=np.float64)

@@ -197,6 +197,7 @@ class ParzenClassifier(ClassVectorClassifier):
                 self.bandwidth, sample.X[low:high, :], sample.weights[low:high], kernel=self.kernel
             )
             if bool(xp.any(sample.X[low:high, :] != sample.X[low, :]))
+            and float(xp.sum(sample.weights[low:high])) > 1
             else pooled
             for low, high in pairwise(sample.bounds)
         ]
@@ -207,7 +208,7 @@ class ParzenClassifier(ClassVectorClassifier):
         widths = []
         for c in range(sample.n_classes):
             weights, X = keep_counted(sample.weights * (sample.codes == c), sample.X)
-            varies = float(abs(X - X[:1]).max())
+            varies = float(abs(X - X[:1]).max()) and float(weights.sum()) > 1
             rule = {"sample_weight": weights, "kernel": self.kernel}
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
         return np.array(widths)

@@ -17,7 +17,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from mercer.classifiers._logs import log_sum_of_others, logsumexp
+from mercer.classifiers._logs import log_sum_of_others, logsumexp, safe_log
 
 Array = Any
 
@@ -70,8 +70,15 @@ def append_scores(
     # 1/V − 1/V' = (V'² − V²) / (V V' (V + V'))
     t2 = log_links + log_growth - log_v - log_appended - xp.logaddexp(log_v, log_appended) - log_cut
     share = xp.exp(t2)
-    below_1 = xp.where(share < _BELOW_1, share, xp.full_like(share, _BELOW_1))
-    scores = -n_total * xp.logaddexp(xp.log1p(-below_1), t1)
+    is_small = share < 0.5
+    # 1 − t₂ where x outweighs its class: what the pairs without c keep, and B_c/V'.  Of two
+    # classes nothing else is there.
+    n_present = xp.sum(xp.astype(present, log_sums.dtype), axis=-1, keepdims=True)
+    kept = 1 - xp.exp(xp.where(present, log_links - log_v, -float("inf")) - log_cut)
+    kept = xp.where(n_present > 2, kept, xp.zeros_like(kept))
+    direct = xp.logaddexp(safe_log(kept), log_links - log_appended - log_cut)
+    left = xp.where(is_small, xp.log1p(-xp.where(is_small, share, 0.0)), direct)
+    scores = -n_total * xp.logaddexp(left, t1)
     # A single class has no cut: it is the answer.
     scores = xp.where(has_cut, scores, xp.zeros_like(scores))
     return xp.where(present, scores, xp.full_like(scores, -float("inf")))
@@ -107,4 +114,3 @@ def ise_gains(sums: Array, grams: Array, cross: Array, counts: Array) -> Array:
 
 
 _LOG_2 = 0.6931471805599453
-_BELOW_1 = 1 - 2.0**-52

@@ -1,6 +1,7 @@
 """Checks of scores, labels, names and levels that the tests share, and what counts as a tie."""
 
 from collections.abc import Sequence
+from math import frexp
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,12 @@ __all__ = [
     "check_labels",
     "check_names",
     "check_scores",
+    "in_scores",
     "is_tie",
     "largest",
     "mean_difference",
     "without_rounding",
+    "zero_if_noise",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,10 +27,17 @@ FloatArray = npt.NDArray[np.float64]
 # Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
 # 0.2 - 0.1 are not the same number in floating point, but they are the same difference.
 _ROUNDING = 1e-12
+_LARGEST_EXPONENT = 1020  # differences of scores below 2**this, and intervals, are finite
 
 
-def check_scores(scores_a: npt.ArrayLike, scores_b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return both score arrays as finite floats of one shape, or say what is wrong."""
+def check_scores(
+    scores_a: npt.ArrayLike, scores_b: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, int]:
+    """Return both score arrays in units of 2**exponent, and the exponent, or say what is wrong.
+
+    Scores are finite and of one shape; the largest is near 1 in these units, so that neither
+    squares nor sums of scores of any size leave the range of floating point.
+    """
     a, b = _as_floats(scores_a, "scores_a"), _as_floats(scores_b, "scores_b")
     if a.shape != b.shape:
         raise ValueError(
@@ -41,7 +51,20 @@ def check_scores(scores_a: npt.ArrayLike, scores_b: npt.ArrayLike) -> tuple[Floa
                 f"{name} holds {scores.flat[bad[0]]} at position {bad[0]}: leave that score out "
                 "of both arrays, or repair the run that made it."
             )
-    return a, b
+    exponent = frexp(largest(a, b))[1]
+    if exponent > _LARGEST_EXPONENT:
+        raise ValueError(
+            f"scores_a and scores_b go up to {largest(a, b):.3g}: differences of such scores are "
+            "beyond the range of floating point; divide both arrays by something."
+        )
+    return np.ldexp(a, -exponent), np.ldexp(b, -exponent), exponent
+
+
+def in_scores(values: Sequence[float], exponent: int) -> list[float]:
+    """Return numbers in units of 2**exponent as scores; infinite beyond the range."""
+    with np.errstate(over="ignore", under="ignore"):
+        scaled: list[float] = np.ldexp(np.asarray(values, dtype=np.float64), exponent).tolist()
+    return scaled
 
 
 def _as_floats(scores: npt.ArrayLike, name: str) -> FloatArray:
@@ -101,8 +124,15 @@ def without_rounding(values: FloatArray, *, scale: float) -> FloatArray:
     """Round away floating-point noise of scores of this size, so that what is equal ties."""
     if scale == 0:
         return values
-    rounded: FloatArray = np.round(values / (_ROUNDING * scale)) * (_ROUNDING * scale)
+    mantissa, exponent = frexp(scale)  # so that the step of a tiny scale is not 0
+    step = _ROUNDING * mantissa
+    rounded: FloatArray = np.ldexp(np.round(np.ldexp(values, -exponent) / step) * step, exponent)
     return rounded
+
+
+def zero_if_noise(values: FloatArray, *, scale: float) -> FloatArray:
+    """Put 0 for what rounding alone keeps from it, for differences of scores of this size."""
+    return np.where(np.abs(values) <= _ROUNDING * scale, 0.0, values)
 
 
 def largest(*arrays: FloatArray) -> float:

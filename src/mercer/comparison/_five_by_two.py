@@ -11,6 +11,7 @@ from mercer.comparison._checks import (
     check_confidence_level,
     check_names,
     check_scores,
+    in_scores,
     is_tie,
     mean_difference,
 )
@@ -156,7 +157,7 @@ def _five_by_two(
     """Validate, compute the differences and their variances, and finish as t or as F."""
     check_confidence_level(confidence_level)
     pair = check_names(names)
-    a, b = check_scores(scores_a, scores_b)
+    a, b, exponent = check_scores(scores_a, scores_b)
     if a.shape not in ((5, 2), (10,)):
         raise ValueError(
             "A 5×2 test needs five replications of two scores, shape (5, 2) or (10,); got shape "
@@ -186,7 +187,8 @@ def _five_by_two(
         statistic = t_statistic(effect, variances)
         pvalue = 2 * float(stats.t.sf(abs(statistic), *df))
         half = stats.t.ppf((1 + confidence_level) / 2, *df) * np.sqrt(variances.mean())
-    interval = (float(effect - half), float(effect + half))
+    effect, low, high = in_scores([effect, effect - half, effect + half], exponent)
+    interval = (low, high)
     unlike = not tie and np.isnan(half)
     one_way = not unlike or (p >= 0).all() or (p <= 0).all()
     remark = ": no single difference fits all replications" if unlike else ""

@@ -1,6 +1,7 @@
 """Paired t tests of cross-validation scores: the plain one, and the one to use."""
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from mercer.comparison._checks import (
     check_confidence_level,
     check_names,
     check_scores,
+    in_scores,
     is_tie,
     mean_difference,
 )
@@ -143,9 +145,10 @@ def corrected_t_test(
     A scores 0.1 better than B on average over 4 splits (95 % interval -0.0985 to 0.298);
     that could be chance (p = 0.21)
     """
-    if not (n_train > 0 and n_test > 0):
+    if not (0 < n_train < inf and 0 < n_test < inf and n_test / n_train < inf):
         raise ValueError(
-            f"n_train and n_test must be positive; got n_train={n_train}, n_test={n_test}."
+            "n_train and n_test must be positive and finite, and so must their ratio; got "
+            f"n_train={n_train}, n_test={n_test}."
         )
     return _paired_t(
         scores_a,
@@ -170,7 +173,7 @@ def _paired_t(
     """T test with variance (1/J + overlap)·S²; overlap is 0 in the plain test."""
     check_confidence_level(confidence_level)
     pair = check_names(names)
-    a, b = check_scores(scores_a, scores_b)
+    a, b, exponent = check_scores(scores_a, scores_b)
     if a.ndim != 1 or len(a) < 2:
         raise ValueError(
             f"A paired t test needs one-dimensional arrays of at least two scores; got shape "
@@ -186,7 +189,8 @@ def _paired_t(
         statistic = effect / error
         pvalue = 2 * float(stats.t.sf(abs(statistic), df))
         half = float(stats.t.ppf((1 + confidence_level) / 2, df)) * error
-    interval = (effect - half, effect + half)
+    effect, low, high = in_scores([effect, effect - half, effect + half], exponent)
+    interval = (low, high)
     return PairedTestResult(
         test=test,
         statistic=statistic,

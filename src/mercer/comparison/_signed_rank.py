@@ -13,8 +13,10 @@ from mercer.comparison._checks import (
     check_confidence_level,
     check_names,
     check_scores,
+    in_scores,
     largest,
     without_rounding,
+    zero_if_noise,
 )
 from mercer.comparison._result import (
     PairedTestResult,
@@ -30,6 +32,7 @@ _PRIOR = 0.5
 
 # Draws that are held in memory at a time.
 _BATCH = 4096
+_MOST = float(np.finfo(np.float64).max)
 
 
 def wilcoxon_test(
@@ -87,7 +90,7 @@ def wilcoxon_test(
     """
     check_confidence_level(confidence_level)
     pair = check_names(names)
-    a, b = check_scores(scores_a, scores_b)
+    a, b, exponent = check_scores(scores_a, scores_b)
     if a.ndim != 1 or not len(a):
         raise ValueError(
             f"Wilcoxon's test needs one score per data set in one dimension; got shape {a.shape}."
@@ -101,7 +104,9 @@ def wilcoxon_test(
 
     probabilities = _null_distribution(ranks[differences != 0])  # of twice the rank sum
     tail = probabilities[: round(2 * (smaller - zeros)) + 1].sum()
-    effect, interval = _hodges_lehmann(differences, confidence_level)
+    estimate, ends = _hodges_lehmann(differences, confidence_level, scale=largest(a, b))
+    effect, low, high = in_scores([estimate, *ends], exponent)
+    interval = (low, high)
     found, side = better_phrase(effect, pair), effect
     favours = favoured(favour_a - favour_b, pair)
     if effect == 0 and favours:
@@ -140,18 +145,18 @@ def _null_distribution(ranks: FloatArray) -> FloatArray:
 
 
 def _hodges_lehmann(
-    differences: FloatArray, confidence_level: float
+    differences: FloatArray, confidence_level: float, *, scale: float
 ) -> tuple[float, tuple[float, float]]:
     """Median of the Walsh averages, and their order statistics as an interval."""
     n = len(differences)
     i, j = np.triu_indices(n)
-    walsh = np.sort((differences[i] + differences[j]) / 2)
+    walsh = np.sort(zero_if_noise((differences[i] + differences[j]) / 2, scale=scale))
     # The rank sum about θ counts the averages beyond θ, and is rejected below c, the greatest with
     # P(rank sum < c) < (1 − level)/2: so θ is kept from the c-th average to the c-th from the end.
     cumulative = np.cumsum(_null_distribution(np.arange(1.0, n + 1))[::2])
     c = int(np.searchsorted(cumulative, (1 - confidence_level) / 2, side="left"))
     interval = (float(walsh[c - 1]), float(walsh[-c])) if c else (-np.inf, np.inf)
-    return float(np.median(walsh)), interval
+    return float(zero_if_noise(np.array(np.median(walsh)), scale=scale)), interval
 
 
 @dataclass(frozen=True)
@@ -247,7 +252,7 @@ def bayesian_signed_rank_test(
     over 6 data sets A is better with probability 1.00, the two are within 0.01 with probability
     0.00, B is better with probability 0.00
     """
-    a, b = check_scores(scores_a, scores_b)
+    a, b, exponent = check_scores(scores_a, scores_b)
     if a.ndim != 1 or not len(a):
         raise ValueError(
             f"The Bayesian test needs one score per data set in one dimension; got shape {a.shape}."
@@ -257,12 +262,14 @@ def bayesian_signed_rank_test(
             f"rope must be 0 or more and n_draws must be positive; got rope={rope}, "
             f"n_draws={n_draws}."
         )
-    scale = max(largest(a, b), rope)
+    # In the units of a and b, whose differences are all below 2: more than that is as good as 3.
+    reach = min(float(np.ldexp(min(float(rope), _MOST), -exponent)), 3.0)
+    scale = max(largest(a, b), reach)
     z = np.concatenate([[0.0], a - b])
     sums = z[:, None] + z
     # on the border of the region a pair counts half inside, half outside
-    for_a = (1 + np.sign(without_rounding(sums - 2 * rope, scale=scale))) / 2
-    for_b = (1 - np.sign(without_rounding(sums + 2 * rope, scale=scale))) / 2
+    for_a = (1 + np.sign(without_rounding(sums - 2 * reach, scale=scale))) / 2
+    for_b = (1 - np.sign(without_rounding(sums + 2 * reach, scale=scale))) / 2
     rng = check_random_state(random_state)
     prior = np.concatenate([[_PRIOR], np.ones(len(a))])
     wins = np.zeros(3)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._rows import check_row_weights, check_same_home, check_span, check_tensor
 from mercer._sklearn import get_namespace
 from mercer.discriminants._kernels import KernelFunction
 
@@ -212,6 +212,7 @@ def validate_rows(
     xp, _ = get_namespace(X)
     floats = xp.float64 if double else [xp.float64, xp.float32]
     X, y = validate_data(estimator, X, y, reset=reset, dtype=floats)
+    check_span(X)
     check_classification_targets(y)
     return X, y
 
@@ -233,8 +234,8 @@ def encode_labels(
     classes, labels = np.unique(to_numpy(y)[rows], return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs rows of at least two classes with a positive "
-            f"weight, got {len(classes)} class."
+            f"{type(estimator).__name__} needs rows of at least two classes in y with a "
+            f"positive weight, got {len(classes)} class."
         )
     estimator.classes_ = like(classes, y) if is_torch_array(y) else classes
     return rows, classes, labels.astype(np.intp), weights[rows]

@@ -20,6 +20,8 @@ __all__ = ["Coding", "Discriminants", "class_sums", "contrasts", "encode", "rota
 
 Array = Any
 
+_LEAST = 1e-100  # share of the targets that a fit may leave over
+
 
 @dataclass(frozen=True)
 class Coding:
@@ -172,7 +174,7 @@ def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
     """
     small, shares = to_numpy(unexplained), to_numpy(shares)  # a step of NumPy on any device
     rest, vectors = np.linalg.eigh((small + small.T) / 2)  # ascending: strongest first
-    rest = np.clip(rest, np.finfo(float).tiny, 1.0)
+    rest = np.clip(rest, _LEAST, 1.0)
     eigenvalues = (1.0 - rest) / rest
     # Two classes: the paper's M = d dᵀ is the between-class scatter over π₁π₂, eq. (2).
     factor = 1.0 / np.prod(shares) if len(shares) == 2 else 1.0

@@ -30,7 +30,7 @@ from mercer.discriminants._base import (
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._dask import fit_exact
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
-from mercer.discriminants._tuning import Tuned, loo_rule, ridge_path, tune
+from mercer.discriminants._tuning import Tuned, given_ridge, loo_rule, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
 from mercer.spectral import RidgeBasis, decompose_kernel, stratified_rows
 
@@ -88,7 +88,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
-        diagonal of the kernel.
+        diagonal of the kernel.  Beyond 10^±50 times that diagonal, all numbers are alike.
     penalty : {"rkhs", "coef"}, default="rkhs"
         What the ridge multiplies: αᵀKα, the squared norm of the discriminant, or αᵀα as in the
         paper.  Under "rkhs" leave-one-out equals refitting without the row.  Under "coef" the row
@@ -368,23 +368,21 @@ def _solve_all(
     rows.  Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
     """
     xp, coding, base = array_namespace(X), problem.coding, kernel.base(X, X)
+    if not kernel.uses_gamma:
+        kernel.check_range(base)
     search = search and kernel.uses_gamma
     unit = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
     coding = coding.like(X)
 
     def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
         K = kernel.with_gamma(gamma).profile(base)
+        kernel.check_range(K)
         K = K @ K.T if problem.penalty == "coef" else (K + K.T) / 2
-        if alpha is not None:
-            alphas = np.array([alpha])
-        else:
-            alphas = ridge_path(float(xp.linalg.trace(K)) / K.shape[0])
+        unit = float(xp.linalg.trace(K)) / K.shape[0]
+        alphas = ridge_path(unit) if alpha is None else given_ridge(alpha, unit)
         return decompose_kernel(K, coding.weights), alphas
 
-    try:
-        tuned = problem.tune(decompose, coding, unit, search)
-    except ValueError as error:  # never with penalty="coef"
-        raise ValueError(f"{error}; penalty='coef' takes such a kernel.") from None
+    tuned = problem.tune(decompose, coding, unit, search)
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
     K = kernel.with_gamma(tuned.gamma).profile(base)
     if problem.penalty == "coef":
@@ -412,10 +410,11 @@ def _solve_on(
         K = take_rows(X.T, terms).T
     else:
         K = kernel.matrix(X, take_rows(X, terms))
+    kernel.check_range(K)
     among, coding = take_rows(K, terms), coding.like(X)
     basis, span = landmark_basis(K, among, coding.weights, problem.penalty)
     path = ridge_scale_path(basis, among, problem.penalty)
-    alphas = path if alpha is None else np.array([alpha])
+    alphas = path if alpha is None else given_ridge(alpha, float(path[-1]))
     tuned = problem.tune(lambda _: (basis, alphas), coding, gamma, False)
     coef = basis.coefficients(coding.targets, tuned.alpha)
     if span is not None:

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 
 from mercer._arrays import like
 from mercer._memory import in_blocks, working_memory
+from mercer._rows import squared_distances
 from mercer.kernels import width_from_gamma
 from mercer.sums import kernel_sum
 
@@ -21,6 +22,8 @@ FloatArray = NDArray[np.float64]
 
 KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _WITH_GAMMA = {"laplacian", "poly", "rbf"}
+_LARGEST = 1e100  # value of a kernel whose products are in range
+_SMALLEST = 1e-302  # base whose inverse, times the widest rung of a ladder, is in range
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,12 @@ class KernelFunction:
         """Return the part that does not depend on gamma, of shape (n, m)."""
         xp: Any = array_namespace(X)
         if self.kernel == "rbf":
-            centre = xp.mean(Y, axis=0)  # distances by products lose digits far from the origin
-            return _squared_distances(X - centre, Y - centre)
+            return squared_distances(X, Y)
         if self.kernel == "laplacian":
             return _absolute_differences(X, Y)
         if self.kernel in ("linear", "poly"):
-            return xp.astype(X, xp.float64, copy=False) @ Y.T
+            with np.errstate(over="ignore"):
+                return xp.astype(X, xp.float64, copy=False) @ Y.T
         if self.kernel == "precomputed":
             return xp.astype(X, xp.float64, copy=False)
         kernel: Any = self.kernel
@@ -76,11 +79,22 @@ class KernelFunction:
 
     def profile(self, base: Array) -> Array:
         """Return the kernel at these values of the base."""
-        if self.kernel in ("rbf", "laplacian"):
-            return array_namespace(base).exp(-self.gamma * base)
-        if self.kernel == "poly":
-            return (self.gamma * base + self.coef0) ** self.degree
-        return base
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.kernel in ("rbf", "laplacian"):
+                return array_namespace(base).exp(-self.gamma * base)
+            if self.kernel == "poly":
+                return (self.gamma * base + self.coef0) ** self.degree
+            return base
+
+    def check_range(self, K: Array) -> None:
+        """Refuse a kernel of the rows whose values have no squares."""
+        xp = array_namespace(K)
+        largest = float(xp.max(xp.abs(K)))
+        if 0 < largest < 1 / _LARGEST or not largest <= _LARGEST:
+            raise ValueError(
+                f"kernel={self.kernel!r} takes values of size {largest:.2g} on the rows of X, "
+                f"beyond {1 / _LARGEST:g} … {_LARGEST:g}; scale X."
+            )
 
     def matrix(self, X: Any, Y: Any) -> Array:
         """Return the kernel matrix in float64, of shape (n, m)."""
@@ -107,7 +121,16 @@ class KernelFunction:
 
         def fill(rows: slice) -> None:
             block = X[rows, :]
-            out[rows, :] = self._sums(block, Y, coef) if by_engine else self.matrix(block, Y) @ coef
+            if by_engine:
+                out[rows, :] = self._sums(block, Y, coef)
+                return
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[rows, :] = self.matrix(block, Y) @ coef
+            if not bool(xp.all(xp.isfinite(out[rows, :]))):
+                raise ValueError(
+                    f"X has rows so large that kernel={self.kernel!r} is beyond the range of "
+                    "floating point."
+                )
 
         # The engine bounds all memory but that of the rows in float64.
         wide = X.shape[1] + coef.shape[1] if by_engine else Y.shape[0]
@@ -129,10 +152,12 @@ class KernelFunction:
         """
         size = array_namespace(base).abs(base)
         middle = weighted_median(size, row_weights, column_weights)
-        if not middle > 0:  # most pairs coincide: the mean
-            total = row_weights.sum() * column_weights.sum()
-            middle = float(like(row_weights, base) @ size @ like(column_weights, base)) / total
-        return 1.0 / middle if middle > 0 else 1.0
+        if not middle > _SMALLEST:  # most pairs coincide: the mean
+            rows, columns = (w / w.sum() for w in (row_weights, column_weights))
+            middle = float(like(rows, base) @ size @ like(columns, base))
+        if middle == 0:
+            return 1.0
+        return 1.0 / max(middle, _SMALLEST)
 
 
 def weighted_median(values: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
@@ -157,15 +182,6 @@ def resolve_gamma(gamma: float | str, X: Array) -> float:
         return float(gamma)
     variance = float(array_namespace(X).var(X))
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-
-
-def _squared_distances(X: Array, Y: Array) -> Array:
-    """Return squared distances of rows that lie near the origin."""
-    xp = array_namespace(X)
-    squared = X @ (-2.0 * Y.T)
-    squared += xp.vecdot(X, X)[:, None]
-    squared += xp.vecdot(Y, Y)
-    return xp.maximum(squared, 0.0)
 
 
 def _absolute_differences(X: Array, Y: Array) -> Array:

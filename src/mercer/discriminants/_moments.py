@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
+from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
+from mercer._arrays import like
 from mercer._memory import in_blocks, working_memory
 from mercer._sklearn import effective_n_threads
 
-__all__ = ["Moments", "accumulate"]
+__all__ = ["Moments", "accumulate", "near_mean"]
 
 Array = Any  # float64, of NumPy or of torch on any device
 
@@ -116,6 +118,12 @@ class Moments:
         """Return the mean of the kernels relative to the shift."""
         xp = array_namespace(self.sums)
         return xp.sum(self.sums, axis=0) / xp.sum(self.weights)
+
+
+def near_mean(K: Array, weights: NDArray[np.float64]) -> Array:
+    """Return the mean of some rows' kernels, by their weights: a shift that is near all rows'."""
+    share = weights / weights.max()
+    return like(share / share.sum(), K) @ K
 
 
 def accumulate(

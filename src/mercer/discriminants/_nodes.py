@@ -12,7 +12,7 @@ from mercer._arrays import take_rows
 from mercer._linalg import add_to_diagonal
 from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._kernels import KernelFunction
-from mercer.discriminants._moments import Moments, accumulate
+from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.spectral import greedy_selection, stratified_rows
 
 __all__ = ["NodeLimits", "Nodes", "choose_nodes"]
@@ -87,7 +87,7 @@ def choose_nodes(
     size = X.shape[0] if n_candidates is None else n_candidates
     picks = stratified_rows(coding.labels, size, 0.5, rng)
     candidates = take_rows(X, picks)
-    shift = xp.mean(kernel.matrix(X[:256, :], candidates), axis=0)
+    shift = near_mean(kernel.matrix(X[:256, :], candidates), coding.weights[:256])
     there = coding.like(X)
     moments = accumulate(
         Moments.empty(len(coding.shares), shift),
@@ -108,4 +108,6 @@ def choose_nodes(
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
     with threadpool_limits(1, user_api="blas"):  # many small products
         path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
+    if path.order.size == 0:  # nothing tells the classes apart: one node, and the priors decide
+        return Nodes(picks[:1], np.zeros(1))
     return Nodes(picks[path.order], path.criterion * unit)

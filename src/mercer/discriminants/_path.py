@@ -151,7 +151,8 @@ def gcv_path(moments: Moments, R: Array, alphas: NDArray[np.float64]) -> NDArray
     energy = xp.vecdot(g, g)
     lam = like(alphas, values)[:, None]
     whole = moments.shares @ xp.sum(scores**2, axis=1)
-    residual = whole - xp.sum(energy * (values + 2 * lam) / (values + lam) ** 2, axis=1)
+    explained = (values + 2 * lam) / (values + lam) * energy / (values + lam)
+    residual = whole - xp.sum(explained, axis=1)
     freedom = 1.0 + xp.sum(values / (values + lam), axis=1)
     left = xp.maximum(1.0 - freedom / moments.count, 1e-3)
     return to_numpy(xp.maximum(residual, 0.0) / left**2)
@@ -159,11 +160,16 @@ def gcv_path(moments: Moments, R: Array, alphas: NDArray[np.float64]) -> NDArray
 
 def _cholesky(A: Array) -> Array:
     """Factor a positive matrix that rounding may have made singular."""
-    diagonal = array_namespace(A).linalg.diagonal(A)
+    xp = array_namespace(A)
+    diagonal = xp.linalg.diagonal(A)
+    diagonal = xp.where(diagonal > 0, diagonal, 1.0)  # a node that is nought everywhere
     jitter = _JITTER * 1e-4
     while jitter < 1e-3:
         factor = cholesky(add_to_diagonal(A, jitter * diagonal), lower=True)
         if factor is not None:
             return factor
         jitter *= 10.0
-    raise ValueError("the kernel matrix of the nodes is not positive semi-definite")
+    raise ValueError(
+        "the kernel matrix of the nodes is not positive semi-definite: take a Mercer kernel, or "
+        "penalty='coef'."
+    )

@@ -29,10 +29,10 @@ from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
 from mercer.discriminants._dask import fit_sparse
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
-from mercer.discriminants._moments import Moments, accumulate
+from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import NodePath, gcv_path, solve_path
-from mercer.discriminants._tuning import ridge_path, tune
+from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.spectral import stratified_rows
 
@@ -353,6 +353,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self._kernel = kernel
         self.gamma_ = kernel.gamma if kernel.uses_gamma else None
 
+        far = X[int(xp.argmax(xp.max(xp.abs(X), axis=1))) :, :][:1, :]
+        kernel.check_range(kernel.matrix(far, far))
         self._scale = sample.scale
         self._ridge_unit = float(xp.mean(xp.linalg.diagonal(kernel.matrix(X[:64, :], X[:64, :]))))
         size = NodeLimits.resolve(self.max_nodes, self.n_candidates, len(sample.shares))
@@ -370,13 +372,15 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         )
         self.criterion_path_ = like(nodes.criterion, X)
         self.X_fit_ = take_rows(X, nodes.rows)
-        shift = xp.mean(kernel.matrix(X[:1000, :], self.X_fit_), axis=0)
+        shift = near_mean(kernel.matrix(X[:1000, :], self.X_fit_), sample.weights[:1000])
         self._moments = Moments.empty(len(sample.shares), shift)
         return sampled[nodes.rows]
 
     def _given_alpha(self) -> float | None:
         """Return the ridge relative to the normalised scatter, if it is a number."""
-        return None if isinstance(self.alpha, str) else float(self.alpha) / self._scale
+        if isinstance(self.alpha, str):
+            return None
+        return float(given_ridge(float(self.alpha) / self._scale, self._ridge_unit)[0])
 
     def _resolve_criterion(self) -> str:
         """Return the scatter that nodes are chosen by."""

@@ -13,7 +13,7 @@ from mercer.discriminants._coding import Coding
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
-__all__ = ["Tuned", "best_entry", "loo_rule", "ridge_path", "tune"]
+__all__ = ["Tuned", "best_entry", "given_ridge", "loo_rule", "ridge_path", "tune"]
 
 Array = Any
 FloatArray = NDArray[np.float64]
@@ -43,7 +43,14 @@ class Tuned:
 def ridge_path(scale: float) -> FloatArray:
     """Return the ridges to try, ascending, for a kernel whose mean diagonal is `scale`."""
     low, high = _DECADES
+    scale = scale if scale > 0 else 1.0
     return scale * np.logspace(low, high, (high - low) * _PER_DECADE + 1)
+
+
+def given_ridge(alpha: float, scale: float) -> FloatArray:
+    """Return the one ridge to use: beyond 10^±50 times the kernel's, all are alike."""
+    scale = scale if scale > 0 else 1.0
+    return np.array([min(max(alpha, 1e-50 * scale), 1e50 * scale)])
 
 
 def tune(

@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn import get_config
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import gen_batches
 
-from mercer.graphs._nearest import nearest_rows, squared_differences
+from mercer.graphs._search import nearest_rows, pairs_within_radii, squared_differences
 
 __all__ = ["neighbor_radii", "radius_edges"]
 
 FloatArray = NDArray[np.float64]
 
-_LOOSE = 1e-6  # of squared norms: what distances by products may be wrong by
 _TIGHT = 1e-12  # of squared radii: ties stay ties
 
 
@@ -38,9 +34,10 @@ def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:
     """
     X, Y = np.asarray(X), np.asarray(Y)
     k = min(n_neighbors, len(Y))
-    found = nearest_rows(Y, k, X)
-    pairs = squared_differences(X, np.repeat(np.arange(len(X)), k), found.ravel(), Y)
-    return np.asarray(pairs.reshape(found.shape).max(axis=1))
+    found = nearest_rows(X, Y, k)
+    squares = squared_differences(X, np.repeat(np.arange(len(X)), k), found.ravel(), Y)
+    farthest: FloatArray = squares.reshape(len(X), k).max(axis=1)
+    return farthest
 
 
 def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> csr_array:
@@ -72,21 +69,11 @@ def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> cs
            [0., 4., 0.]])
     """
     X, Y = np.asarray(X), np.asarray(Y)
-    centre = Y.mean(axis=0)
-    Yc = Y - centre
-    norms = np.einsum("ij,ij->i", Yc, Yc)
-    budget: Any = get_config()["working_memory"]
-    rows = max(1, int(budget * 2**20 / (24 * max(1, len(Y)))))
     parts = []
-    for batch in gen_batches(len(X), rows):
-        Xc = X[batch] - centre
-        reach = np.maximum(radii_X[batch][:, np.newaxis], radii_Y)
-        slack = _LOOSE * (np.einsum("ij,ij->i", Xc, Xc)[:, np.newaxis] + norms)
-        near = euclidean_distances(Xc, Yc, squared=True) <= reach + slack
-        i, j = np.nonzero(near)
-        exact = squared_differences(X[batch], i, j, Y)
-        keep = exact <= reach[i, j] * (1 + _TIGHT)
-        parts.append((i[keep] + batch.start, j[keep], exact[keep]))
+    for i, j in pairs_within_radii(X, Y, radii_X, radii_Y):
+        exact = squared_differences(X, i, j, Y)
+        keep = exact <= np.maximum(radii_X[i], radii_Y[j]) * (1 + _TIGHT)
+        parts.append((i[keep], j[keep], exact[keep]))
     i, j, data = (np.concatenate(part) for part in zip(*parts, strict=True))
     starts = np.searchsorted(i, np.arange(len(X) + 1))
     return csr_array((data, j, starts), shape=(len(X), len(Y)))

@@ -6,14 +6,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.neighbors import NearestNeighbors
 
-from mercer.graphs._extension import radius_edges
-from mercer.graphs._nearest import is_wide, nearest_rows, squared_differences, without_self
+from mercer._rows import check_rows
+from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 
 __all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
 
-FloatArray = NDArray[np.float64]
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
 Algorithm = Literal["auto", "exact", "approximate"]
 
@@ -61,7 +59,9 @@ def neighbor_graph(
     Notes
     -----
     "class" has Σ n_c² entries.  Distances are taken by differences, so that none is
-    negative or lost in rounding.
+    negative or lost in rounding, and an exact search finds the nearest rows at any scale and
+    offset.  Rows so far apart that the square of their distance is beyond the range of floating
+    point are refused, and so are rows that are all so near.
 
     Examples
     --------
@@ -71,7 +71,12 @@ def neighbor_graph(
            [1., 0., 0.],
            [0., 4., 0.]])
     """
-    X = np.asarray(X)
+    X = check_rows(np.asarray(X), "X")
+    if not (n_neighbors >= 1 and radius >= 0):
+        raise ValueError(
+            f"n_neighbors must be 1 or more and radius 0 or more; got n_neighbors={n_neighbors} "
+            f"and radius={radius}."
+        )
     n = X.shape[0]
     if neighborhood in ("class", "class_knn"):
         if y is None:
@@ -93,8 +98,12 @@ def neighbor_graph(
     # By hand: a conversion from coordinates may drop or merge what it likes; this keeps zeros.
     order = np.lexsort((targets, sources))
     sources, targets = sources[order], targets[order]
+    squares = squared_differences(X, sources, targets, X)
+    if neighborhood == "radius":
+        near = squares <= float(radius) * float(radius)
+        sources, targets, squares = sources[near], targets[near], squares[near]
     starts = np.searchsorted(sources, np.arange(n + 1))
-    return csr_array((squared_differences(X, sources, targets), targets, starts), shape=(n, n))
+    return csr_array((squares, targets, starts), shape=(n, n))
 
 
 def _pairs_within(
@@ -109,7 +118,7 @@ def _pairs_within(
     n = X.shape[0]
     rows = np.arange(n)
     if neighborhood == "radius":
-        return _pairs_in_reach(X, radius)
+        return rows_within(X, radius)
     k = n - 1 if neighborhood == "class" else min(n_neighbors, n - 1)
     if k == n - 1:  # everybody else: nothing to search
         i, j = np.divmod(np.arange(n * k), max(k, 1))
@@ -117,22 +126,8 @@ def _pairs_within(
     if _is_approximate(algorithm, n):
         indices = _approximate_neighbors(X, k, random_state)
     else:
-        indices = nearest_rows(X, k)
+        indices = nearest_rows(X, None, k)
     return np.repeat(rows, k), indices.ravel()
-
-
-def _pairs_in_reach(X: NDArray[Any], radius: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers (i, j) of different rows within the radius."""
-    rows = np.arange(X.shape[0])
-    if is_wide(X):
-        squared = np.full(len(rows), float(radius) ** 2)
-        edges = radius_edges(X, X, squared, squared)
-        i, j = np.repeat(rows, np.diff(edges.indptr)), edges.indices.astype(np.intp)
-        return i[i != j], j[i != j]
-    tree = NearestNeighbors(radius=radius, algorithm="kd_tree").fit(X)
-    found = tree.radius_neighbors(return_distance=False)
-    counts = np.array([len(f) for f in found])
-    return np.repeat(rows, counts), np.concatenate([*found, rows[:0]])
 
 
 def _is_approximate(algorithm: Algorithm, n: int) -> bool:
@@ -155,4 +150,7 @@ def _approximate_neighbors(X: NDArray[Any], k: int, random_state: int | None) ->
     index = NNDescent(X, n_neighbors=k + 1, random_state=random_state)
     found = np.asarray(index.neighbor_graph[0], dtype=np.intp)
     # The row itself is nearly always first; where it is missing, drop the last one instead.
-    return without_self(found, np.arange(X.shape[0]))
+    is_self = found == np.arange(X.shape[0])[:, np.newaxis]
+    is_self[~is_self.any(axis=1), -1] = True
+    kept: NDArray[np.intp] = found[~is_self].reshape(X.shape[0], k)
+    return kept

@@ -65,12 +65,21 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
 
 def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
     """Weights (b, k) for differences to the neighbours (b, k, d)."""
+    # In units of the farthest neighbour: the weights have none, and squares stay in range.
+    unit = np.abs(differences).max(axis=(1, 2), keepdims=True)
+    differences = differences / np.where(unit > 0, unit, 1.0)
     gram = differences @ differences.transpose(0, 2, 1)
     k = gram.shape[1]
     trace = np.trace(gram, axis1=1, axis2=2)
     ridge = reg * np.where(trace > 0, trace, 1.0)  # duplicates only: equal weights
     gram[:, np.arange(k), np.arange(k)] += ridge[:, np.newaxis]
-    weights = np.linalg.solve(gram, np.ones((len(gram), k, 1)))[:, :, 0]
+    try:
+        weights = np.linalg.solve(gram, np.ones((len(gram), k, 1)))[:, :, 0]
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"reg={reg:g} is too small: the neighbours of a row depend on each other, and many "
+            "weights rebuild it equally well; use 1e-3."
+        ) from None
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from mercer._arrays import Array, detached
-from mercer.information._overlap import as_scalar, exp
+from mercer.information._overlap import as_scalar, exp, times_exp
 from mercer.information._samples import Pair
 from mercer.kernels import Kernel
 
@@ -154,7 +154,7 @@ def integrated_squared_error(
     """
     pair = Pair.of(X, Y, sample_weight, sample_weight_y, bandwidth, kernel)
     log_scale, relative = _squared_error(pair)
-    return as_scalar(exp(log_scale) * relative, pair.x.X)
+    return as_scalar(times_exp(relative, log_scale), pair.x.X)
 
 
 def log_integrated_squared_error(

@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer._dask import (
     check_dask_vector,
     class_codes,
@@ -17,7 +17,7 @@ from mercer._dask import (
     log_total,
 )
 from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._sample import check_counts, check_sample
+from mercer.bandwidth._sample import check_counts, check_sample, wide_enough
 from mercer.information._overlap import (
     Weights,
     as_double,
@@ -28,6 +28,9 @@ from mercer.information._overlap import (
 )
 from mercer.kernels import Kernel, get_kernel
 from mercer.sums import log_kernel_sum
+
+_LARGEST = {4: 20.0, 8: 600.0}  # log of the largest weight of a class in a sum
+_SINGLE_SPAN = 60.0  # of log weights of a class, above which float32 is not enough
 
 
 def laplacian_information_cut(
@@ -147,6 +150,7 @@ def _log_mean_cosine(
         weights = check_counts(sample_weight, X.shape[0], "sample_weight")
         counted = np.flatnonzero(weights)
         X, weights, classes = take_rows(X, counted), weights[counted], classes[counted]
+        X = wide_enough(X, weights)
     names, classes = np.unique(classes, return_inverse=True)
     return X, _log_cosine_of(X, classes, len(names), weights, bandwidth, kernel, density)
 
@@ -197,6 +201,8 @@ def _log_class_overlaps(
     if weights is not None:
         counts = like(np.log(weights), X, dtype=xp.float64)
         log_weights = counts if log_rarity is None else counts + log_rarity
+    if log_weights is not None and not is_dask_array(X):
+        X, log_weights = _in_range(X, classes, n_classes, log_weights)
     rows = log_kernel_sum(
         X,
         weights=None if log_weights is None else xp.astype(exp(log_weights), X.dtype),
@@ -211,6 +217,19 @@ def _log_class_overlaps(
         return log_total(rows, classes, n_classes)
     members = [np.flatnonzero(classes == c) for c in range(n_classes)]
     return xp.stack([log_sum_exp(take_rows(rows, m), axis=0) for m in members])
+
+
+def _in_range(X: Array, classes: Any, n_classes: int, log_weights: Array) -> tuple[Array, Array]:
+    """Return rows, and log weights relative to the heaviest of the class, in a range for both.
+
+    A factor for each class leaves the cosines as they are, and no class without weight.
+    """
+    xp: Any = array_namespace(X)
+    logs = to_numpy(log_weights)
+    tops = np.array([logs[classes == c].max() for c in range(n_classes)])[classes]
+    if itemsize(X) == 4 and float((tops - logs).max()) > _SINGLE_SPAN:
+        X = xp.astype(X, xp.float64)
+    return X, log_weights - like(tops - _LARGEST[itemsize(X)], log_weights)
 
 
 def _log_mean_pairwise_cosine(overlaps: Array) -> Array:

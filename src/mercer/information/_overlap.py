@@ -71,3 +71,11 @@ def exp(value: Array) -> Array:
     xp: Any = array_namespace(value)
     with np.errstate(over="ignore", under="ignore"):
         return xp.exp(value)
+
+
+def times_exp(value: Array, exponent: Array) -> Array:
+    """Return value · exp(exponent), 0 where the value is 0, also where the factor overflows."""
+    xp: Any = array_namespace(exponent)
+    half = exp(xp.minimum(exponent / 2, xp.full_like(exponent, 700.0)))
+    with np.errstate(over="ignore", under="ignore"):
+        return value * half * half

@@ -6,6 +6,7 @@ columns of weights, and holds a block at a time.
 """
 
 from dataclasses import dataclass
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from mercer.sums import log_kernel_sum
 
 Vector = NDArray[np.float64]
 
+# Squared radii in widths up to which products are accurate, to 1e-10 or 1e-3 in the exponent.
+_PRODUCTS_UP_TO = {4: 2.0**10, 8: 2.0**18}
 _BLOCK = 512  # rows of a block that stays in cache beside its labels
 
 
@@ -52,8 +55,13 @@ def part_sums(
     logs = log_kernel_sum(Z, kernel=kernel, bandwidth=width, exclude_self=True)
     logs = to_numpy(logs).astype(np.float64)
     log_scale = float(logs.max())
+    if log_scale == -np.inf:
+        raise ValueError(
+            f"bandwidth is too small: windows of width {width:g} do not meet anywhere in the range "
+            "of floating point."
+        )
     rows = np.exp(logs - log_scale)
-    Z = Z / width
+    Z, width = _scaled(Z, width)
 
     random = check_random_state(random_state)
     n, n_labellings = Z.shape[0], n_permutations + 1
@@ -63,7 +71,8 @@ def part_sums(
         for labelling, row in enumerate(labels, start=start):
             chosen = random.permutation(n) if labelling else np.arange(n)
             row[chosen[:n_first]] = True
-        within_x[start:stop] = _sums_within(Z, labels, kernel, log_scale)
+        with np.errstate(over="ignore"):  # a distance beyond the range has a kernel value of 0
+            within_x[start:stop] = _sums_within(Z, labels, kernel, width, log_scale)
         of_x[start:stop] = [rows[row].sum() for row in labels]
     across = of_x - within_x
     return PartSums(
@@ -75,27 +84,47 @@ def part_sums(
     )
 
 
-def _sums_within(Z: Array, labels: NDArray[np.bool_], kernel: Kernel, log_scale: float) -> Vector:
-    """Return aᵀKa for each row a of labels, K without its diagonal; coordinates are in widths."""
+def _sums_within(
+    Z: Array, labels: NDArray[np.bool_], kernel: Kernel, width: float, log_scale: float
+) -> Vector:
+    """Return aᵀKa for each row a of labels, K without its diagonal; the width is near 1."""
     xp: Any = array_namespace(Z)
-    Z = Z - xp.mean(Z, axis=0)
-    norms = xp.sum(Z * Z, axis=1)
+    centred = Z - xp.mean(Z, axis=0)
+    norms = xp.sum(centred * centred, axis=1)
+    # Products are wrong by some eps of the squared radius, which is an exponent here.
+    by_products = float(xp.max(norms)) < _PRODUCTS_UP_TO[itemsize(Z)] and kernel.is_smooth
     total = np.zeros(labels.shape[0])
     slabs = list(row_slabs(Z.shape[0], 1, _block_rows(labels.shape[0], itemsize(Z))))
     for i, (a, b) in enumerate(slabs):
         first = like(labels[:, a:b], Z)
         for c, d in slabs[i:]:
-            d2 = norms[c:d, None] + norms[None, a:b] - 2 * (Z[c:d, :] @ Z[a:b, :].T)
-            d2 = xp.where(d2 > 0, d2, xp.zeros_like(d2))
+            if by_products:
+                products = centred[c:d, :] @ centred[a:b, :].T
+                d2 = norms[c:d, None] + norms[None, a:b] - 2 * products
+                d2 = xp.where(d2 > 0, d2, xp.zeros_like(d2))
+            else:
+                d2 = xp.zeros_like(norms[c:d, None] + norms[None, a:b])
+                for f in range(Z.shape[1]):
+                    d2 = d2 + (Z[c:d, f, None] - Z[None, a:b, f]) ** 2
             if a == c:
                 d2 = xp.where(like(np.eye(b - a, dtype=bool), Z, xp.bool), np.inf, d2)
             # No value is above the scale, but for the rounding of distances.
-            exponents = kernel.log_profile(d2, 1.0) - log_scale
+            exponents = kernel.log_profile(d2, width) - log_scale
             K = xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(d2)))
             second = first if a == c else like(labels[:, c:d], Z)
             sums = to_numpy(xp.vecdot(first, second @ K))
             total += sums if a == c else 2 * sums
     return total
+
+
+def _scaled(Z: Array, width: float) -> tuple[Array, float]:
+    """Return rows and width divided by a power of two, exactly, so that the width is near 1."""
+    xp: Any = array_namespace(Z)
+    if not 1e-30 < width < 1e30:
+        Z = xp.astype(Z, xp.float64)
+    mantissa, exponent = frexp(width)
+    half = exponent // 2  # the power itself may overflow
+    return Z * 2.0**-half * 2.0 ** (half - exponent), mantissa
 
 
 def _block_rows(n_labellings: int, bytes_per_number: int) -> int:

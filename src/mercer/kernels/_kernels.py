@@ -39,15 +39,17 @@ class Kernel(ABC):
 
     def coefficient(self, bandwidth: float) -> float:
         """Return what r**bandwidth_power is multiplied by inside the profile."""
-        return float(bandwidth) ** -self.bandwidth_power
+        return float(_over_power(1.0, check_width(bandwidth), self.bandwidth_power))
 
     def profile(self, squared_distance: Array, bandwidth: float) -> Array:
         """Return k at these squared distances."""
-        return self._profile(*_with_namespace(squared_distance), bandwidth)
+        with np.errstate(over="ignore", under="ignore"):  # beyond the range, 0 and 1 are meant
+            return self._profile(*_with_namespace(squared_distance), check_width(bandwidth))
 
     def log_profile(self, squared_distance: Array, bandwidth: float) -> Array:
         """Return log k at these squared distances, also where k underflows."""
-        return self._log_profile(*_with_namespace(squared_distance), bandwidth)
+        with np.errstate(over="ignore", under="ignore"):  # beyond the range, −inf and 0 are meant
+            return self._log_profile(*_with_namespace(squared_distance), check_width(bandwidth))
 
     @abstractmethod
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array: ...
@@ -75,19 +77,21 @@ class Kernel(ABC):
 
 class _Gaussian(Kernel):
     def coefficient(self, bandwidth: float) -> float:
-        return 0.5 / float(bandwidth) ** 2
+        return float(_over_power(0.5, check_width(bandwidth), 2))
 
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         return xp.exp(self._log_profile(d2, xp, bandwidth))
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        return d2 * (-0.5 / bandwidth**2)
+        if _has_square(bandwidth):
+            return d2 * (-0.5 / bandwidth**2)
+        return -0.5 * _over_power(d2, bandwidth, 2)
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
-        return n_features * (0.5 * log(2 * pi) + log(bandwidth))
+        return n_features * (0.5 * log(2 * pi) + _log_width(bandwidth))
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
-        return n_features * (0.5 * log(pi) + log(bandwidth))
+        return n_features * (0.5 * log(pi) + _log_width(bandwidth))
 
 
 class _Laplace(Kernel):
@@ -102,19 +106,21 @@ class _Laplace(Kernel):
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         # ∫ exp(−r/b) = (area of the unit sphere) · Γ(d) · bᵈ
-        return _log_sphere_area(n_features) + lgamma(n_features) + n_features * log(bandwidth)
+        return (
+            _log_sphere_area(n_features) + lgamma(n_features) + n_features * _log_width(bandwidth)
+        )
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
-        return self.log_normaliser(bandwidth / 2, n_features)  # k² has half the width
+        return self.log_normaliser(bandwidth, n_features) - n_features * log(2)  # half the width
 
 
 class _Epanechnikov(Kernel):
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        inside = 1 - d2 / bandwidth**2
+        inside = 1 - _over_power(d2, bandwidth, 2)
         return xp.where(inside > 0, inside, xp.zeros_like(d2))
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        u = d2 / bandwidth**2
+        u = _over_power(d2, bandwidth, 2)
         inside = u < 1
         log_inside = xp.log1p(-xp.where(inside, u, xp.zeros_like(u)))
         return xp.where(inside, log_inside, xp.full_like(u, -inf))
@@ -122,19 +128,23 @@ class _Epanechnikov(Kernel):
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         # ∫ (1 − r²) over the unit ball = (its volume) · 2 / (d + 2)
         d = n_features
-        return _log_ball_volume(d) + log(2 / (d + 2)) + d * log(bandwidth)
+        return _log_ball_volume(d) + log(2 / (d + 2)) + d * _log_width(bandwidth)
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
         d = n_features
-        return _log_ball_volume(d) + log(8 / ((d + 2) * (d + 4))) + d * log(bandwidth)
+        return _log_ball_volume(d) + log(8 / ((d + 2) * (d + 4))) + d * _log_width(bandwidth)
 
 
 class _Cauchy(Kernel):
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        return 1 / (1 + d2 / bandwidth**2)
+        return 1 / (1 + _over_power(d2, bandwidth, 2))
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
-        return -xp.log1p(d2 / bandwidth**2)
+        u = _over_power(d2, bandwidth, 2)
+        # Beyond the range of u, 1 + u is u, and has a logarithm if the distance has one.
+        beyond = (u == inf) & (d2 < inf)
+        logs = xp.log(xp.where(beyond, d2, xp.ones_like(d2))) - 2 * log(bandwidth)
+        return -xp.where(beyond, logs, xp.log1p(xp.where(beyond, xp.zeros_like(u), u)))
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         if n_features > 1:
@@ -142,7 +152,7 @@ class _Cauchy(Kernel):
                 "kernel 'cauchy' is no density in two or more dimensions: its integral "
                 f"diverges (the data have {n_features} columns); use 'gaussian' or 'laplace'."
             )
-        return log(pi) + log(bandwidth)
+        return log(pi) + _log_width(bandwidth)
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
         d = n_features
@@ -153,7 +163,7 @@ class _Cauchy(Kernel):
             )
         # ∫ rᵈ⁻¹ / (1 + r²)² dr = B(d/2, 2 − d/2) / 2
         log_beta = lgamma(d / 2) + lgamma(2 - d / 2)
-        return _log_sphere_area(d) + log_beta - log(2) + d * log(bandwidth)
+        return _log_sphere_area(d) + log_beta - log(2) + d * _log_width(bandwidth)
 
 
 KERNELS: dict[str, Kernel] = {
@@ -179,6 +189,30 @@ def get_kernel(kernel: str | Kernel) -> Kernel:
         return KERNELS[kernel]
     names = ", ".join(map(repr, KERNELS))
     raise ValueError(f"kernel must be one of {names}; got {kernel!r}.")
+
+
+def check_width(width: float, name: str = "bandwidth") -> float:
+    """Return a width as a number; ValueError unless it is positive and finite."""
+    number = float(width)
+    if not 0 < number < inf:
+        raise ValueError(f"{name} must be positive and finite, got {width!r}.")
+    return number
+
+
+def _log_width(bandwidth: float) -> float:
+    return log(check_width(bandwidth))
+
+
+def _has_square(width: float) -> bool:
+    """Whether width² is an ordinary number, neither infinite nor short of digits."""
+    return 1e-150 < width < 1e150
+
+
+def _over_power(value: Any, width: float, power: int) -> Any:
+    """Return value / width**power, also where that power is beyond floating point."""
+    if power == 2 and not _has_square(width):
+        return value / width / width
+    return value / width**power
 
 
 def _with_namespace(squared_distance: Array) -> tuple[Array, Any]:

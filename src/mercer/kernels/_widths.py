@@ -2,18 +2,20 @@
 
 import math
 
+from mercer.kernels._kernels import check_width
+
 
 def mercer_width(bandwidth: float) -> float:
     """Width of the Mercer kernel of two Gaussian Parzen windows of width `bandwidth`.
 
     ∫ W_h(x − u) W_h(u − y) du is a Gaussian of width √2·h in x − y.
     """
-    return math.sqrt(2.0) * bandwidth
+    return _in_range(math.sqrt(2.0) * check_width(bandwidth), f"bandwidth={bandwidth:g}")
 
 
 def parzen_bandwidth(width: float) -> float:
     """Parzen bandwidth whose Mercer kernel has this `width`: the inverse of `mercer_width`."""
-    return width / math.sqrt(2.0)
+    return _in_range(check_width(width, "width") / math.sqrt(2.0), f"width={width:g}")
 
 
 def cross_width(bandwidth_x: float, bandwidth_y: float) -> float:
@@ -22,14 +24,23 @@ def cross_width(bandwidth_x: float, bandwidth_y: float) -> float:
     >>> cross_width(3.0, 4.0)
     5.0
     """
-    return math.hypot(bandwidth_x, bandwidth_y)
+    x, y = check_width(bandwidth_x, "bandwidth_x"), check_width(bandwidth_y, "bandwidth_y")
+    return _in_range(math.hypot(x, y), f"bandwidth_x={x:g} with bandwidth_y={y:g}")
 
 
 def gamma_from_width(width: float) -> float:
     """Return scikit-learn's ``gamma`` of a Gaussian kernel of this `width`: 1 / (2·width²)."""
-    return 0.5 / width**2
+    width = check_width(width, "width")
+    return _in_range(0.5 / width / width, f"width={width:g}")
 
 
 def width_from_gamma(gamma: float) -> float:
     """Width of the Gaussian kernel exp(−gamma·r²): the inverse of `gamma_from_width`."""
-    return math.sqrt(0.5 / gamma)
+    return math.sqrt(0.5) / math.sqrt(check_width(gamma, "gamma"))
+
+
+def _in_range(result: float, given: str) -> float:
+    """Return a result that is positive and finite; refuse what was given if it is not."""
+    if not 0 < result < math.inf:
+        raise ValueError(f"{given} is too extreme: what it is converted to is {result}.")
+    return result

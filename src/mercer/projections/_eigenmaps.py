@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs
-from mercer._rows import refuse_tensor
+from mercer._rows import LARGEST, check_size, check_span, refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
 from mercer.spectral import sparse_eigh
@@ -95,7 +95,8 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     *Departures.*  A row is joined to itself (weight 1), as a new row would be to its copy; this
     shrinks all eigenvalues but changes little else.  The extension is that of [2], with radii
     that belong to the rows so that the "or" graph extends without contradiction.  A new row that
-    nobody is near to (possible with "radius") gets the coordinates of the nearest row.
+    nobody is near to (possible with "radius") gets the coordinates of the nearest row.  Where
+    1 − λ is 0, a walk says nothing of where it came from: that coordinate is 0 for all rows.
 
     References
     ----------
@@ -158,6 +159,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, copy=True)  # kept
+        check_span(X)
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
         edges = radius_edges(X, X, self._radii, self._radii)
@@ -176,8 +178,10 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         total = np.sqrt(degree.sum())
         count = min(self.n_components, len(X) - 1)
         values, vectors = sparse_eigh(S, count, without=root / total)
+        # Along a vector of value nought a walk says nothing of where it came from.
+        values = np.where(np.abs(values) > len(X) * np.finfo(np.float64).eps, values, 0.0)
         self.eigenvalues_ = 1.0 - values
-        self.embedding_ = vectors * (total / root)[:, np.newaxis]
+        self.embedding_ = np.where(values != 0, vectors, 0.0) * (total / root)[:, np.newaxis]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
@@ -200,6 +204,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_is_fitted(self)
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        check_size(X)
         n_edges = 4 * self.n_neighbors if self.neighborhood == "knn" else len(self.X_fit_)
         out: FloatArray = by_slabs(self._extend, X, _BYTES_PER_EDGE * n_edges)
         return out
@@ -210,13 +215,14 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         edges = radius_edges(X, self.X_fit_, self._squared_radii(X), self._radii)
         W = self._affinities(edges, relative=True)
         walk = diags_array(1 / np.asarray(W.sum(axis=1)).ravel()) @ W
-        return np.asarray(walk @ self.embedding_ / (1.0 - self.eigenvalues_))
+        values = 1.0 - self.eigenvalues_
+        return np.asarray(walk @ self.embedding_ / np.where(values != 0, values, 1.0))
 
     def _squared_radii(self, X: FloatArray) -> FloatArray:
         """How far a row looks: to its k-th neighbour beside itself, or as far as `radius`."""
         if self.neighborhood == "radius":
             nearest = neighbor_radii(X, self.X_fit_, 1)  # so that nobody is alone
-            return np.maximum(nearest, float(self.radius) ** 2)
+            return np.maximum(nearest, min(float(self.radius), LARGEST) ** 2)
         return neighbor_radii(X, self.X_fit_, self.n_neighbors + 1)
 
     def _affinities(self, edges: csr_array, *, relative: bool = False) -> csr_array:

@@ -60,6 +60,7 @@ def feature_space(
     """Choose the form and factor the kernel of the rows."""
     if kernel.kernel == "linear":
         centred = X - X.mean(axis=0)  # the intercept makes the mean irrelevant
+        kernel.matrix(centred[np.abs(centred).max(axis=1).argmax()][np.newaxis])  # in range?
         if X.shape[1] <= X.shape[0]:
             return FeatureSpace(centred, axes=np.eye(X.shape[1]))
         U, lengths, axes = principal_axes(centred)

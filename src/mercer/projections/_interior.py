@@ -113,6 +113,8 @@ def _newton(
         return root * (scaled - S @ small)
 
     across = solve(signs)
+    if not signs @ across > 0:
+        raise linalg.LinAlgError("rounding has left nothing of the equation of the intercept")
 
     def direction(to_z: FloatArray, to_s: FloatArray) -> _Iterate:
         straight = solve(to_z / at.mu - to_s / at.room - dual)

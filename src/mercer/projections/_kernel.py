@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
+from mercer._rows import squared_distances
 from mercer.kernels import width_from_gamma
 from mercer.sums import kernel_sum
 
 __all__ = ["KernelFunction", "resolve_gamma"]
 
 FloatArray = NDArray[np.float64]
+_LARGEST = 1e100  # value of a kernel whose products are in range
 
 
 def resolve_gamma(gamma: float | str, X: FloatArray) -> float:
@@ -39,24 +42,34 @@ class KernelFunction:
         """All values k(xᵢ, yⱼ)."""
         if callable(self.kernel):
             return np.asarray(pairwise_kernels(X, Y, metric=self.kernel), dtype=np.float64)
-        if self.kernel == "rbf":  # by products, which lose digits far from the origin
-            centre = (X if Y is None else Y).mean(axis=0)
-            X, Y = X - centre, None if Y is None else Y - centre
-        K = pairwise_kernels(
-            X,
-            Y,
-            metric=self.kernel,
-            filter_params=True,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-        )
-        return np.asarray(K, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.kernel == "rbf":
+                return np.asarray(np.exp(-self.gamma * squared_distances(X, X if Y is None else Y)))
+            K = pairwise_kernels(
+                X,
+                Y,
+                metric=self.kernel,
+                filter_params=True,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+            )
+        K = np.asarray(K, dtype=np.float64)
+        largest = float(np.abs(K).max(initial=0.0))
+        if not largest <= _LARGEST:
+            raise ValueError(
+                f"kernel={self.kernel!r} takes values of size {largest:.2g} on the rows of X, "
+                f"beyond {_LARGEST:g}; scale X."
+            )
+        return K
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Return the values k(xᵢ, xᵢ)."""
-        if self.kernel in ("rbf", "laplacian", "cosine"):
+        if self.kernel in ("rbf", "laplacian"):
             return np.ones(len(X))
+        if self.kernel == "cosine":  # 0 for a row of zeros
+            unit = normalize(X)
+            return np.asarray(np.einsum("ij,ij->i", unit, unit))
         return np.array([self.matrix(row[np.newaxis])[0, 0] for row in X])
 
     def sums(self, X: FloatArray, Y: FloatArray, weights: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, to_numpy
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_same_home, check_tensor
+from mercer._rows import check_same_home, check_size, check_span, check_tensor, check_width_span
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
@@ -159,12 +159,14 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
         X = validate_data(self, X, dtype=floats, ensure_min_samples=2, copy=True)  # it is kept
+        check_span(X)
         if self.n_components > X.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "
                 "that there are."
             )
         self.bandwidth_ = resolve_bandwidth(self.bandwidth, X)
+        check_width_span(self.bandwidth_)
         self.X_fit_ = X
         with room_on_device(f"the Laplacian matrix of {X.shape[0]} rows"):
             self.weights_ = xp.exp(-0.5 * self._log_density(X))
@@ -189,6 +191,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
+        check_size(X)
         check_same_home(X, self.X_fit_)
         with room_on_device(f"the coordinates of {X.shape[0]} rows"):
             return by_slabs(

@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from mercer._memory import by_slabs
-from mercer._rows import refuse_tensor
+from mercer._rows import check_size, check_span, refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.projections._feature_space import FeatureSpace, feature_space
@@ -80,6 +80,7 @@ class LaplacianMachine(BaseEstimator):
         """Validate, encode the classes, build graph and coordinates; store what they say."""
         refuse_tensor(X, self)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_span(X)
         self.classes_, codes = encode_labels(y, signs=signs)
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))
@@ -112,6 +113,7 @@ class LaplacianMachine(BaseEstimator):
         """
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        check_size(X)
         kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
 
         def project(rows: FloatArray) -> NDArray[Any]:

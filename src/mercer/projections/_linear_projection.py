@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs
-from mercer._rows import check_coordinates, refuse_tensor
+from mercer._rows import check_coordinates, check_span, power_of_two, refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
@@ -30,12 +30,16 @@ _TIE = 1e-10
 
 @dataclass(frozen=True)
 class Rows:
-    """Centred rows in principal coordinates, X = (U · lengths) @ axes, and their classes."""
+    """Centred rows in principal coordinates, X/unit = (U · lengths) @ axes, and their classes.
+
+    The unit is a power of two near the largest number, so that squares stay in range.
+    """
 
     U: FloatArray
     lengths: FloatArray
     axes: FloatArray
     y: NDArray[Any] | None
+    unit: float = 1.0
 
     @property
     def coordinates(self) -> FloatArray:
@@ -56,9 +60,10 @@ def solve_projection(
     variance = np.diag(rows.lengths**2) if B is None else -np.diag(rows.lengths**-2.0)
     values, V = generalized_eigh(A, B)
     V = rotate_ties(values, V, variance, tol=_TIE * max(values[-1], 0.0))[:, :n_components]
-    if B is not None:
-        V = V / rows.lengths[:, np.newaxis]
-    return np.maximum(values[:n_components], 0.0), V.T @ rows.axes
+    values = np.maximum(values[:n_components], 0.0)
+    if B is None:
+        return values * rows.unit**2, V.T @ rows.axes
+    return values, (V / rows.lengths[:, np.newaxis]).T @ rows.axes / rows.unit
 
 
 @on_dask(
@@ -134,11 +139,14 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
             if self._needs_classes or self.n_components is None:
                 check_classification_targets(y)
-        self.mean_ = X.mean(axis=0)
-        U, lengths, axes = principal_axes(X - self.mean_, self.pca_components)
+        check_span(X)
+        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact where a column is constant
+        centred = X - self.mean_
+        unit = power_of_two(centred)
+        U, lengths, axes = principal_axes(centred / unit, self.pca_components)
         if not len(lengths):
             raise ValueError("X has no variance: all rows are the same.")
-        rows = Rows(U, lengths, axes, y)
+        rows = Rows(U, lengths, axes, y, unit)
 
         count = self.n_components
         if count is None:
@@ -148,12 +156,13 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             y,
             neighborhood=self.neighborhood,
             n_neighbors=self.n_neighbors,
-            radius=self.radius,
+            radius=self.radius / unit,
             algorithm=self.algorithm,
             random_state=check_random_state(self.random_state).randint(2**31),
         )
         self.eigenvalues_, directions = self._solve(rows, graph, min(count, len(lengths)))
         if self.unit_length:
+            directions = directions / np.abs(directions).max(axis=1, keepdims=True)
             directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
         self.components_ = directions
         return self

@@ -24,6 +24,7 @@ from mercer.projections._linear_projection import LinearGraphProjection, Rows, s
 __all__ = ["LocalityPreservingProjection"]
 
 FloatArray = NDArray[np.float64]
+_ALONE = 1e-12  # sum of a row's weights below which it counts for nothing
 
 
 class LocalityPreservingProjection(LinearGraphProjection):
@@ -172,10 +173,9 @@ class LocalityPreservingProjection(LinearGraphProjection):
     ) -> tuple[FloatArray, FloatArray]:
         if self.affinity == "heat":
             width = self.affinity_width
-            self.affinity_width_ = (
-                heat_width(graph.data) if isinstance(width, str) else float(width)
-            )
-            W = heat_affinity(graph, width=self.affinity_width_)
+            scaled = heat_width(graph.data) if isinstance(width, str) else width / rows.unit
+            self.affinity_width_ = float(scaled * rows.unit)
+            W = heat_affinity(graph, width=scaled)
         else:
             W = binary_affinity(graph)
         W = symmetrize(W, self.symmetry)  # type: ignore[arg-type]
@@ -189,4 +189,11 @@ class LocalityPreservingProjection(LinearGraphProjection):
             moved = moved + label_product(rows.y, alpha, U)
         B = U.T @ (degree[:, np.newaxis] * U)
         A = B - U.T @ moved  # UᵀLU = UᵀDU − UᵀWU
-        return solve_projection(rows, (A + A.T) / 2, B, n_components)
+        try:
+            return solve_projection(rows, (A + A.T) / 2, B, n_components)
+        except ValueError:
+            raise ValueError(
+                f"neighborhood={self.neighborhood!r} joins {int((degree < _ALONE).sum())} of "
+                f"{len(U)} rows to no other, and too few are left for all directions of X: take "
+                "fewer by pca_components, more neighbours, or a wider affinity_width."
+            ) from None

@@ -46,6 +46,8 @@ def solve_svm(
     tol : float
         For libsvm.
     """
+    if G.shape[1] == 0:  # all rows are the same: the larger class has them
+        return np.zeros(len(signs)), 1.0 if signs.sum() > 0 else -1.0
     if loss == "squared_hinge":
         return _squared_hinge(G, signs, C)
     if uses_libsvm(*G.shape):
@@ -160,11 +162,19 @@ def _minimum_on(G: FloatArray, y: FloatArray, C: float) -> tuple[FloatArray, flo
     X, t = G - mean, y - level
     n, r = X.shape
     if n <= r:
-        c = linalg.solve(X @ X.T + np.eye(n) / (2 * C), t, assume_a="pos", check_finite=False)
-        v = X.T @ c
+        v = X.T @ _solve_positive(X @ X.T + np.eye(n) / (2 * C), t)
     else:
-        v = linalg.solve(X.T @ X + np.eye(r) / (2 * C), X.T @ t, assume_a="pos", check_finite=False)
+        v = _solve_positive(X.T @ X + np.eye(r) / (2 * C), X.T @ t)
     return v, float(level - mean @ v)
+
+
+def _solve_positive(A: FloatArray, b: FloatArray) -> FloatArray:
+    """Solve Ax = b; the shortest answer where A is singular beside rounding."""
+    try:
+        factor = linalg.cho_factor(A, check_finite=False)
+    except linalg.LinAlgError:
+        return np.asarray(linalg.lstsq(A, b, check_finite=False)[0])
+    return np.asarray(linalg.cho_solve(factor, b, check_finite=False))
 
 
 def _line_search(

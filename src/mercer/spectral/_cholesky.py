@@ -9,6 +9,7 @@ from scipy import linalg
 __all__ = ["partial_cholesky", "pivoted_cholesky"]
 
 FloatArray = NDArray[np.float64]
+_NOTHING = "The kernel is 0 for all rows: a kernel matrix without positive diagonal has no factor."
 
 
 def pivoted_cholesky(K: FloatArray) -> FloatArray:
@@ -43,7 +44,7 @@ def pivoted_cholesky(K: FloatArray) -> FloatArray:
         np.asarray(K, dtype=np.float64), lower=1, tol=n * np.finfo(np.float64).eps * top
     )
     if top <= 0 or rank == 0:
-        raise ValueError("A kernel matrix without positive diagonal has no factor.")
+        raise ValueError(_NOTHING)
     F = np.zeros((n, int(rank)))
     F[pivots - 1] = np.tril(factor)[:, :rank]
     worst = float((np.diag(K) - np.einsum("ij,ij->i", F, F)).min())
@@ -114,6 +115,8 @@ def partial_cholesky(
         residual[i] = 0.0
         pivots.append(i)
     m = len(pivots)
+    if m == 0:
+        raise ValueError(_NOTHING)
     rows = np.array(pivots, dtype=np.intp)
     F[rows, :m] = np.tril(F[rows, :m])  # exact zeros where rounding left 1e-17
     return F[:, :m], rows

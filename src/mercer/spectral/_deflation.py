@@ -71,7 +71,10 @@ def whiten(F: FloatArray, S: FloatArray, weight: float) -> Whitened:
     if weight == 0.0:
         return Whitened(F.copy(), np.eye(F.shape[1]))
     A = np.eye(F.shape[1]) + weight * S
-    L = linalg.cholesky(A, lower=True, check_finite=False)  # A = LLᵀ, R = L⁻ᵀ
+    try:
+        L = linalg.cholesky(A, lower=True, check_finite=False)  # A = LLᵀ, R = L⁻ᵀ
+    except linalg.LinAlgError:  # beside a large S, rounding outweighs I
+        return PenaltyPath(F, S).at(weight)
     R = linalg.solve_triangular(L, np.eye(len(A)), lower=True, check_finite=False).T
     return Whitened(F @ R, np.ascontiguousarray(R))
 

@@ -102,6 +102,10 @@ def generalized_eigh(
     part = None if count == d else subset
     try:
         values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
+        if len(values) < count:  # LAPACK loses some of many values that are nearly equal
+            values, vectors = linalg.eigh(A, B, check_finite=False)
+            kept = slice(subset[0], subset[1] + 1)
+            values, vectors = values[kept], vectors[:, kept]
     except linalg.LinAlgError as error:
         raise ValueError(_INDEFINITE) from error
     if which == "largest":
@@ -204,8 +208,9 @@ def principal_axes(
         axes = fix_signs(axes.T).T
         floor = max(n, d) * eps
     rank = int((lengths > floor * lengths[0]).sum())
-    if isinstance(n_components, float) and n_components < 1.0:
-        share = np.cumsum(lengths**2) / (lengths**2).sum()
+    if rank and isinstance(n_components, float) and n_components < 1.0:
+        squares = (lengths[:rank] / lengths[0]) ** 2
+        share = np.cumsum(squares) / squares.sum()
         rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
     elif n_components is not None:
         rank = min(rank, int(n_components))

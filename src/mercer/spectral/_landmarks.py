@@ -26,13 +26,17 @@ class LandmarkMap:
     """
 
     def __init__(self, K: Array) -> None:
-        jitter = _JITTER * float(array_namespace(K).linalg.trace(K)) / K.shape[0]
+        mean = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
+        jitter = _JITTER * (mean if mean > 0 else 1.0)
         for _ in range(8):  # a matrix of low rank may need more
             self.factor = cholesky(add_to_diagonal(K, jitter), lower=False)
             if self.factor is not None:
                 return
             jitter *= 10.0
-        raise ValueError("the kernel matrix of the landmarks is not positive semi-definite")
+        raise ValueError(
+            "the kernel matrix of the landmarks is not positive semi-definite: take a Mercer "
+            "kernel, or penalty='coef'."
+        )
 
     def features(self, K: Array) -> Array:
         """Return Φ for K(rows, landmarks)."""
@@ -78,6 +82,8 @@ def _quotas(counts: NDArray[np.integer], size: int, power: float) -> NDArray[np.
         open_ &= ~full
     whole = np.floor(quotas).astype(np.intp)
     whole[(counts > 0) & (whole == 0)] = 1
+    while whole.sum() > size and whole.max() > 1:  # what small groups got, the largest give back
+        whole[np.argmax(np.where(whole > 1, whole - quotas, -np.inf))] -= 1
     by_remainder = np.argsort(-(quotas - np.floor(quotas)), kind="stable")
     for group in by_remainder:
         if whole.sum() >= size:

@@ -23,6 +23,8 @@ Array = Any  # float64, of NumPy or of torch on any device
 
 # Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-14
+# Eigenvalues of a kernel below this share of its trace are nought.
+_NOUGHT = 1e-15
 # A kernel with an eigenvalue below minus this share of the largest is not positive.
 _INDEFINITE = 1e-7
 
@@ -53,8 +55,11 @@ class RidgeBasis:
 
     def coefficients(self, targets: Array, alpha: float) -> Array:
         """Return a (or β), of shape (n_coefficients, n_targets)."""
+        xp = array_namespace(targets)
         scores = self.vectors.T @ (self.root[:, None] * targets)
-        return self.loadings @ (scores / (self.values + alpha)[:, None])
+        # A direction that the kernel does not have needs no coefficients.
+        shrunk = xp.where(self.values > 0, 1 / (self.values + alpha), 0.0)
+        return self.loadings @ (scores * shrunk[:, None])
 
     def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
         """Return what is left of the targets, and one minus the leverages, for every ridge.
@@ -81,7 +86,7 @@ class RidgeBasis:
         scores = self.vectors.T @ weighted
         kept = alphas[:, None] / (self.values + alphas[:, None])  # (n_alphas, rank)
         stacked = xp.permute_dims(kept[:, :, None] * scores, (1, 0, 2))
-        stacked = xp.reshape(stacked, (self.values.shape[0], -1))
+        stacked = xp.reshape(stacked, (self.values.shape[0], alphas.shape[0] * n_targets))
         residuals = xp.reshape(self.vectors @ stacked, (n_rows, alphas.shape[0], n_targets))
         complements = (self.vectors**2) @ kept.T  # (n_rows, n_alphas)
         if not self.is_complete:
@@ -140,11 +145,12 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     image -= (normal @ image) * normal
     A -= 2.0 * (normal[:, None] * image)
     A -= 2.0 * (image[:, None] * normal)
+    size = float(xp.linalg.trace(A))  # before centring
     values, reduced = eigh(A[1:, 1:])
-    _check_positive(values, float(xp.linalg.trace(K)) / K.shape[0])
-    vectors = xp.concat([xp.zeros_like(reduced[:1, :]), reduced])
+    _check_positive(values, _ROUNDING * size * K.shape[0])
+    vectors = xp.concat([xp.zeros_like(A[:1, 1:]), reduced])
     vectors -= 2.0 * (normal[:, None] * (normal[1:] @ reduced))
-    values = xp.maximum(values, 0.0)
+    values = xp.where(values > _NOUGHT * size, values, 0.0)
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
 
 
@@ -154,21 +160,22 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
     root = xp.sqrt(p)
     design = root[:, None] * (features - p @ features)
     values, axes = eigh(design.T @ design)
-    good = values > _ROUNDING * max(float(values[-1]), 0.0)
+    largest = float(values[-1]) if values.shape[0] else 0.0
+    good = values > _ROUNDING * max(largest, 0.0)
     values, axes = values[good], axes[:, good]
     lengths = xp.sqrt(values)
     return RidgeBasis(design @ (axes / lengths), values, axes * lengths, False, root)
 
 
-def _check_positive(values: Array, diagonal: float) -> None:
+def _check_positive(values: Array, rounding: float) -> None:
     """Refuse ascending eigenvalues of which the first is clearly negative."""
     if values.shape[0] == 0:
         return
     least, most = float(values[0]), float(values[-1])
-    if least < -_INDEFINITE * max(abs(most), diagonal * 1e-9):
+    if least < -max(_INDEFINITE * abs(most), rounding):
         raise ValueError(
             "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
-            f"{least / most:.2g} of the largest"
+            f"{least:.2g}, the largest {most:.2g}; penalty='coef' takes such a kernel."
         )
 
 

@@ -93,7 +93,9 @@ def kernel_sum(
     The relative error is at most 8·eps·(1 + r²/2b²), with r the radius of the data at
     d > 4 and the distance to the nearest point at d ≤ 4, and never more than 3e-4 (float32) or
     2e-10 (float64) for positive weights at precision="high": spread-out data are
-    measured by differences.
+    measured by differences.  An Epanechnikov kernel ends at 0, so that a term may be wrong by some
+    eps of its weight there; and a kernel value below the least normal number counts as 0, whatever
+    its weight: `log_kernel_sum` has no such limit.
 
     Examples
     --------

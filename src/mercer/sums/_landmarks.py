@@ -1,5 +1,6 @@
 """Kernel sums from a few rows of Y, with an estimate of the error: for any kernel and dimension."""
 
+from math import frexp
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +14,8 @@ from mercer._dask import refuse_dask
 from mercer._rows import check_rows, match_rows
 from mercer.kernels import Kernel
 from mercer.sums._api import kernel_sum
+from mercer.sums._arrange import divide
+from mercer.sums._reductions import SUM
 from mercer.sums._validation import check_groups, check_weights
 
 _BATCHES = 16
@@ -140,6 +143,9 @@ def _one_sum(
         sums = kernel_sum(X, Y, weights=weights, **options)
         return sums, xp.zeros_like(sums)
     weights = xp.ones_like(Y[:, 0]) if weights is None else weights
+    # By a power of two, so that squares of the estimates are in range, whatever the weights.
+    exponent = frexp(float(xp.max(xp.abs(weights))))[1]
+    weights = divide(weights, np.array(exponent))
     drawn = random.permutation(m)[: n_landmarks + n_sampled]
     landmarks = take_rows(Y, drawn[:n_landmarks])
     # Landmarks have next to no residual.  Leaving them out of the sample leaves out their share.
@@ -161,7 +167,9 @@ def _one_sum(
 
     left = 1 - n_sampled / (m - n_landmarks)  # a sample of all rows would have no error
     errors = xp.std(estimates, axis=1, correction=1) * (left / _BATCHES) ** 0.5
-    return xp.mean(estimates, axis=1), errors
+    power = like(np.array(exponent), errors)
+    with np.errstate(over="ignore", under="ignore"):  # beyond the range, inf and 0 are meant
+        return SUM.scale(xp.mean(estimates, axis=1), power), SUM.scale(errors, power)
 
 
 def _pseudo_inverse(landmarks: Array, options: dict[str, Any]) -> NDArray[np.float64]:
