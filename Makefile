@@ -7,10 +7,13 @@ torture:  ## 200 000 generated cases of the numerical code
 	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(PYTHON) -m pytest tests/torture --long -q -s
 
 mutants:  ## breaks the maths on purpose and counts who notices
-	$(PYTHON) tests/mutants/run.py
+	PYTHONPATH=tests $(PYTHON) -m mutants.run $(ARGS)
 
 faults:  ## kills, full disks, no memory, broken caches
 	$(PYTHON) -m pytest tests/faults --long -q -s
+
+security:  ## every altered model file and results folder
+	$(PYTHON) -m pytest tests/security --long -q -s
 
 load:  ## ten million rows, many threads and processes on one model
 	$(PYTHON) -m pytest tests/load --long -q -s

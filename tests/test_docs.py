@@ -25,7 +25,8 @@ PAGES = sorted(
     for path in [*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")]
     if not (name := path.relative_to(DOCS).as_posix()).startswith((*BUILT, "_templates"))
 )
-TEXTS = [*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+TEXTS = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in TOP)]
 
 
 def _source(page):

@@ -12,7 +12,8 @@ ROOT = Path(mercer.__file__).parent
 # Data flow down this table; a package imports only those in its row, and what is open to all.
 _OPEN = {
     "_arrays", "_blocks", "_cluster", "_dask", "_dask_estimators", "_environment", "_files",
-    "_linalg", "_memory", "_processes", "_rows", "_sklearn",
+    "_formulas",
+    "_linalg", "_memory", "_npy", "_processes", "_rows", "_sklearn",
 }  # fmt: skip
 _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}

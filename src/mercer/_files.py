@@ -7,22 +7,42 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 _CAN_LOCK = os.name == "posix"  # elsewhere nothing is locked and nothing swept
 if _CAN_LOCK:
     import fcntl
 
-__all__ = ["PARTIAL", "make_folder", "moved_in_whole", "one_at_a_time", "sweep", "written_whole"]
+__all__ = [
+    "PARTIAL",
+    "make_folder",
+    "moved_in_whole",
+    "one_at_a_time",
+    "read_at_most",
+    "sweep",
+    "written_whole",
+]
 
 PARTIAL = ".partial"
+
+
+def read_at_most(stream: IO[bytes], max_bytes: int) -> bytes:
+    """Read to the end, or one block beyond the bound; memory is taken for what there is."""
+    blocks, n_bytes = [], 0
+    while n_bytes <= max_bytes and (block := stream.read(1 << 20)):
+        blocks.append(block)
+        n_bytes += len(block)
+    return b"".join(blocks)
 
 
 @contextmanager
 def written_whole(path: Path, shown: str | None = None) -> Iterator[Path]:
     """Give a place beside `path` to write a file to, which becomes `path` when all went well.
 
-    The file is locked while it is unfinished, so that :func:`sweep` can tell what a process that
-    was killed left behind, and its content is on the disk before it gets its name.
+    It is a new file under a name that nobody can foresee: in a folder that others may write to, a
+    link under a name they know would lead anywhere.  It is locked while it is unfinished, so that
+    :func:`sweep` can tell what a process that was killed left behind, and its content is on the
+    disk before it gets its name.
 
     Raises
     ------

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.cli._compare_folder import check_folder
+from mercer.cli._compare_folder import _fit_command, check_folder
 from mercer.cli._compare_question import ask, parse_seconds
 from mercer.comparison import compare_in_rounds, curves_of, hard_rows
 from mercer.tables import read_table
@@ -313,3 +314,12 @@ def test_help_shows_an_example(capsys):
     assert main(["compare", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Example: mercer compare people.csv --target income" in shown
+
+
+def test_the_command_to_copy_is_quoted():
+    names = {"path": "my people; rm -rf ~.csv", "data": SimpleNamespace(target="who's who")}
+    question = SimpleNamespace(**names, is_balanced=True, device=None)
+    command = shlex.split(_fit_command(question, "parzen", 3))
+    assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
+                       "--model", "parzen", "--balanced", "--seed", "3", "-o",
+                       "parzen.skops"]  # fmt: skip

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer.cli import main
+from mercer.tables import read_table
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -60,6 +61,12 @@ def test_fit_says_what_it_read_and_how_it_scored(folder, capsys, tmp_path):
     assert "one class always: " in captured.out
     assert path.exists()
     assert "note: 1 column is not used: 'id' (identifier)." in captured.err
+
+
+def test_the_floor_of_a_balanced_score_is_one_over_the_number_of_classes(folder, capsys, tmp_path):
+    arguments = ["-t", "class", "-m", "logistic", "--balanced", "-o", str(tmp_path / "m.skops")]
+    assert main(["fit", str(folder / "people.csv"), *arguments]) == 0
+    assert "one class always: 33.3 %" in capsys.readouterr().out
 
 
 def test_fit_json_is_all_there_is_on_standard_output(folder, capsys, tmp_path):
@@ -135,6 +142,20 @@ def test_predict_finds_columns_by_name_and_explains_what_is_new(folder, capsys, 
     other = pd.read_csv(io.StringIO(capsys.readouterr().out))
     is_same = np.arange(30) != 3
     pd.testing.assert_frame_equal(found[is_same], other[is_same])
+
+
+def test_classes_that_are_known_are_judged_row_by_row(folder, capsys, tmp_path):
+    new = people(30, seed=1)
+    truth = new["class"].copy()
+    new.loc[[0, 7], "class"] = np.nan  # nobody knows: the other rows keep their places
+    new.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "out.csv"
+    assert (
+        main(["predict", str(folder / "m.skops"), str(tmp_path / "new.csv"), "-o", str(out)]) == 0
+    )
+    is_right = read_table(out).frame["predicted"] == truth
+    share = f"{is_right.drop([0, 7]).mean():.1%}".replace("%", " %")
+    assert f"{share} of 28 rows are predicted right" in capsys.readouterr().err
 
 
 def test_missing_column_is_explained(folder, capsys, tmp_path):

@@ -108,7 +108,9 @@ class Trap:
 def test_object_array_is_refused_and_never_unpickled(tmp_path: Path) -> None:
     path = tmp_path / "made.npz"
     np.savez(path, X=np.array([[Trap()]], dtype=object), y=np.zeros(1, dtype=int))
-    with pytest.raises(ValueError, match=f"^File {path} cannot be read as plain arrays: Object"):
+    with pytest.raises(
+        ValueError, match=f"^File {path} cannot be read as plain arrays: .* objects"
+    ):
         read_npz(path, sha256=None)
 
 

@@ -12,6 +12,11 @@ def product_kernel(X, Y):
     return X.double() @ Y.T if hasattr(X, "double") else X @ Y.T
 
 
+def written(model):
+    """Return the model as text, the same in every process."""
+    return str(model).partition(" at 0x")[0]
+
+
 MODELS = [
     Exact(),
     Exact(penalty="coef", scatter="sum", alpha=0.1, scoring="balanced_accuracy"),

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from discriminants.tensors import MODELS, assert_same
+from discriminants.tensors import MODELS, assert_same, written
 from mercer import (
     KernelFisherDiscriminant,
     LaplacianFeatureMap,
@@ -26,7 +26,7 @@ def wine():
     return StandardScaler().fit_transform(X), y, times
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=written)
 def test_same_answers_on_the_device(torch, wine, model):
     assert_same(model, *wine, torch, "cuda", rtol=1e-6)
 

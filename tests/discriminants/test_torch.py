@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 
-from discriminants.tensors import MODELS, assert_same
+from discriminants.tensors import MODELS, assert_same, written
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.discriminants import _moments, _sparse
 from mercer.discriminants._gaussian import score_rule
@@ -24,7 +24,7 @@ def wine():
     return StandardScaler().fit_transform(X), y, times
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=written)
 def test_tensors_answer_as_arrays(torch, wine, model):
     assert_same(model, *wine, torch, "cpu", rtol=1e-7)
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import false_discovery_control, ks_2samp
+from scipy.stats import chi2_contingency, false_discovery_control, ks_2samp
 
 from mercer.models import measure_tables
 from mercer.models._measure import _contingency, _holm
@@ -75,6 +75,25 @@ def test_figures_of_a_column():
     assert (by_name["x"].first, by_name["x"].second) == ("median 2.5", "median 4.5")
     assert by_name["c"].difference == 0.25
     assert (by_name["c"].first, by_name["c"].second) == ("50 % u", "25 % u")
+
+
+@pytest.mark.parametrize(("together", "alone", "differs"),
+                         [(0.03, 0.03, False), (0.02, 0.9, True), (0.9, 0.02, True)])  # fmt: skip
+def test_two_ways_to_differ_share_one_level(halves, together, alone, differs):
+    found = measured(*halves())
+    column = dataclasses.replace(found.columns[0], corrected=alone)
+    assert dataclasses.replace(found, pvalue=together, columns=(column,)).differs is differs
+
+
+def test_a_column_with_gaps_pays_for_two_tests():
+    """Its values and its gaps are tested; the smaller p-value alone would be too small."""
+    rng = np.random.default_rng(1)
+    a, b = (pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80)}) for _ in range(2))
+    a.loc[:4, "x"], b.loc[:14, "x"] = np.nan, np.nan
+    gaps = chi2_contingency([[75, 5], [65, 15]], correction=False).pvalue
+    values = ks_2samp(a["x"].dropna(), b["x"].dropna()).pvalue
+    (x,) = (one for one in measured(a, b).columns if one.name == "x")
+    assert x.pvalue == pytest.approx(2 * min(gaps, values))
 
 
 def test_holm_by_hand():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -67,3 +68,30 @@ def test_tuned_with_classes_that_some_folds_lack():
     assert model.best_score_ == pytest.approx(20 / 21)  # all but the only row of its class
     assert model.predict_proba(X).shape == (21, 3)
     assert model.score(X[1:], y[1:]) == 1.0
+
+
+class _NearestMean(ClassifierMixin, BaseEstimator):
+    """Its values, minus distances, are all negative."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.means_ = np.stack([X[y == c].mean(axis=0) for c in self.classes_])
+        return self
+
+    def decision_function(self, X):
+        return -np.linalg.norm(X[:, None] - self.means_, axis=2)
+
+
+def test_a_class_that_a_fold_lacks_is_never_its_answer():
+    X, y = load_iris(return_X_y=True)
+    y[0] = 3  # one row: one of the three folds is fitted without it
+    model = TunedClassifier(_NearestMean(), {}, random_state=0).fit(X, y)
+    right = np.zeros(len(y))
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    with pytest.warns(UserWarning, match="least populated"):
+        folds = list(StratifiedKFold(3, shuffle=True, random_state=seed).split(X, y))
+    for train, test in folds:
+        fitted = _NearestMean().fit(X[train], y[train])
+        found = fitted.classes_[fitted.decision_function(X[test]).argmax(axis=1)]
+        right[test] = found == y[test]
+    assert model.best_score_ == right.mean()

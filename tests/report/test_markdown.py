@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer.report import write_markdown
+from mercer.report._markdown import _plain
 from mercer.report._standalone import draw_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,6 +37,13 @@ def test_all_cells_of_a_row_are_in_one_line_of_the_right_length(markdown):
 def test_text_from_data_stays_text(markdown, nasty):
     assert nasty not in markdown
     assert nasty.replace("<", "\\<").replace(">", "\\>") in markdown
+
+
+def test_no_sign_of_markdown_or_of_its_tables_is_left_bare():
+    name = r"a|b \\| `c` *d* _e_ [f](g) <h>"
+    written = _plain(name)
+    assert re.sub(r"\\(.)", r"\1", written) == name  # what a reader sees
+    assert re.search(r"(?<!\\)(\\\\)*[|`*_\[\]<>]", written) is None
 
 
 def test_figures_lie_beside_it_and_stand_by_themselves(folder, tmp_path):

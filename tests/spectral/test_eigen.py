@@ -76,6 +76,16 @@ def test_the_vector_left_out_is_left_out_also_in_a_tie(monkeypatch, below):
     np.testing.assert_allclose(first @ V, 0, atol=1e-8)
 
 
+@pytest.mark.parametrize("below", [10, 10_000])
+def test_the_vector_left_out_comes_last_also_where_all_others_are_negative(monkeypatch, below):
+    monkeypatch.setattr(module, "_DENSE_BELOW", below)
+    S = csr_array((np.ones((15, 15)) - np.eye(15)) / 14)  # all joined to all: 1, then −1/14
+    first = np.full(15, 15**-0.5)
+    values, V = sparse_eigh(S, 2, without=first)
+    np.testing.assert_allclose(values, -1 / 14, atol=1e-10)
+    np.testing.assert_allclose(first @ V, 0, atol=1e-8)
+
+
 @pytest.mark.parametrize("shape", [(30, 6), (6, 30), (200, 8)])
 def test_principal_axes(shape, monkeypatch):
     monkeypatch.setattr(module, "_QUICK_SVD", 10_000)  # the last shape goes by the covariance

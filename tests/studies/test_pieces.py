@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from mercer.studies import (
     read_published,
 )
 from mercer.studies._code import code_digest
+from mercer.studies._collect import _choose_readings
 from mercer.studies._marks import mark_of
 from mercer.studies._progress import Clock
 from mercer.studies._store import read_outcome, write_outcome
@@ -192,3 +194,11 @@ def test_every_study_can_be_planned(name, quick):
         assert {row for row, _ in table.reasons} <= known
         for method in table.methods:
             assert set(method.rows or ()) <= everywhere
+
+
+def test_an_honest_number_never_stands_for_the_published_one():
+    """However near it is: the nearest reading of the paper's own protocol does."""
+    keys = dict.fromkeys(("study", "table", "row", "column"), "same")
+    protocols, measured = ["honest", "paper", "paper"], [90.0, 95.0, 80.0]
+    cells = pd.DataFrame({**keys, "protocol": protocols, "published": 90.0, "measured": measured})
+    assert _choose_readings(cells)["counts"].tolist() == [False, True, False]

@@ -105,6 +105,20 @@ def test_other_kernels(backend, d, kernel, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [3, 16])
+def test_close_rows_of_a_kernel_with_a_kink(backend, d, dtype):
+    """exp(−r/b) sees r, not r²: distances by products would be wrong by √eps."""
+    rng = np.random.default_rng(d)
+    Y = rng.normal(size=(40, d))
+    X = Y + 10 * np.finfo(dtype).eps * rng.normal(size=(40, d))
+    X, Y, each = X.astype(dtype), Y.astype(dtype), np.arange(40)
+    options = {"groups": each, "kernel": "laplace", "bandwidth": 1.0}
+    out, expected = backend.kernel_sum(X, Y, **options), oracle.kernel_sum(X, Y, **options)
+    rtol = 32 * np.finfo(dtype).eps
+    np.testing.assert_allclose(out[each, each], expected[each, each].astype(float), rtol=rtol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("d", [2, 16])
 def test_ladder_is_within_the_same_bound(backend, d, dtype):
     X, Y, b = _cloud(np.random.default_rng(d), d, dtype)

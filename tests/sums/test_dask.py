@@ -195,3 +195,12 @@ def test_one_sentence_for_what_looks_at_rows_in_memory(function):
     for arrays in ((cut(X),), (X, cut(X))):
         with pytest.raises(ValueError, match=f"{function.__name__} takes no Dask array"):
             function(*arrays, bandwidth=1.0)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 8, 9, 17])
+def test_no_block_is_lost_when_many_are_merged(n_blocks):
+    """Eight at a time: one may be over."""
+    Y = np.random.default_rng(0).normal(size=(3 * n_blocks, 2))
+    blocks = da.from_array(Y, chunks=(3, 2))
+    out = kernel_sum(Y[:4], blocks, bandwidth=1.0)
+    np.testing.assert_allclose(out.compute(), kernel_sum(Y[:4], Y, bandwidth=1.0), rtol=1e-13)

@@ -5,6 +5,7 @@ import pytest
 
 from mercer.kernels import KERNELS, get_kernel
 from mercer.sums._ladder import RUNGS_AT_ONCE, climb
+from oracles import sums as oracle
 
 EPS = {np.float32: float(np.finfo(np.float32).eps), np.float64: float(np.finfo(np.float64).eps)}
 DTYPES = [np.float32, np.float64]
@@ -92,3 +93,16 @@ def test_bandwidths_of_very_different_size_in_one_call(backend, dtype):
     for rung, width in enumerate(widths):
         alone = backend.kernel_sum(X, bandwidth=width)
         np.testing.assert_allclose(out[rung], alone, rtol=16 * EPS[dtype])
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_a_nearer_row_may_come_in_a_later_tile(backend, n_columns):
+    """Sums are kept relative to the nearest row so far: at every rung, of every column."""
+    rng = np.random.default_rng(0)
+    X, Y = 0.01 * rng.normal(size=(5, 300)), rng.normal(size=(500, 300))
+    Y *= (np.linspace(1.2, 0.8, 500) / np.linalg.norm(Y, axis=1))[:, None]
+    weights, widths = rng.uniform(0.5, 1.5, (500, n_columns)), 0.5 / np.sqrt(2) ** np.arange(5)
+    logs = backend.log_kernel_sum(X, Y, weights=weights, bandwidth=widths)
+    for rung, width in enumerate(widths):
+        expected = oracle.log_kernel_sum(X, Y, weights=weights, bandwidth=width).astype(float)
+        np.testing.assert_allclose(logs[rung], expected, rtol=1e-12)

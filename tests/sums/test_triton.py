@@ -58,7 +58,7 @@ pytestmark = [
 
 
 def _is_triton_code(name):
-    if name in ("mercer.sums._triton_kernels", "mercer.sums._triton_left_out_kernels"):
+    if name.startswith("mercer.sums._triton_") and name.endswith("kernels"):
         return True
     return name.split(".")[0] == "triton" and not name.startswith("triton._C")
 
@@ -70,7 +70,8 @@ def _interpreted():
     Triton asks for the variable when it is imported.  Collecting doctests may have done that.
     """
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_triton_code(name)}
-    caches = _triton_layout.kernels, _triton_layout.left_out_kernels
+    layout = _triton_layout
+    caches = layout.kernels, layout.left_out_kernels, layout.pack_kernels
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_INTERPRET", "1")
         for name in before:

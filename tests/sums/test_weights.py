@@ -83,6 +83,14 @@ def test_a_far_heavy_row_beats_a_near_light_one(backend, dtype):
     assert_logs(backend, X, Y, dtype, weights=weights, bandwidth=0.05)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_nearest_row_may_count_in_one_column_only(backend, dtype):
+    """The other column is all of a row whose kernel underflows beside the nearest one's."""
+    X, Y = np.zeros((1, 2), dtype), np.array([[0.0, 0.0], [30.0, 40.0]], dtype)
+    weights = np.array([[1.0, 0.0], [1.0, 1.0]], dtype)
+    assert_logs(backend, X, Y, dtype, weights=weights, bandwidth=1.0)
+
+
 def test_subnormal_weights_count(backend):
     X, Y = np.zeros((1, 2)), np.zeros((3, 2))
     weights = np.array([5e-324, 1e-310, 0.0])

@@ -112,7 +112,7 @@ UNREADABLE: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "cut xz": (lzma.compress(BOMB)[:-9], ("damaged",)),
     "compressed twice": (gzip.compress(gzip.compress(GOOD)), ("twice",)),
     "arrays without X": (npz(Z=np.ones(3)), ("no array X", "'Z'")),
-    "arrays of objects": (npz(X=np.array([{}, {}], dtype=object)), ("plain arrays",)),
+    "arrays of objects": (npz(X=np.array([{}, {}], dtype=object)), ("objects", "numpy.savez")),
     "X and y of other lengths": (npz(X=np.ones((3, 2)), y=np.ones(2)), ("3 rows", "(2,)")),
     "too few feature names": (
         npz(X=np.ones((3, 2)), feature_names=np.array(["a"])),

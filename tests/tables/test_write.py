@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer._formulas import neutralised, neutralised_text, restored
 from mercer.tables import Table, read_table, write_table
-from mercer.tables._formulas import neutralised, neutralised_text, restored
 
 FRAME = pd.DataFrame({"class": ["=cmd()", "-1"], "p": [0.1, 1 / 3]})
 

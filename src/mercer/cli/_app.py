@@ -18,7 +18,7 @@ from mercer.cli._demo import demo
 from mercer.cli._fit import fit
 from mercer.cli._info import info
 from mercer.cli._measure import measure
-from mercer.cli._output import one_line
+from mercer.cli._output import one_line, visible
 from mercer.cli._predict import predict
 from mercer.cli._project import project
 from mercer.cli._reproduce import reproduce
@@ -113,7 +113,7 @@ def _print_any_character() -> None:
 
 def _admit() -> int:
     """Show what went wrong in Mercer itself."""
-    traceback.print_exc()
+    print(visible(traceback.format_exc()), end="", file=sys.stderr)
     print(
         "mercer: This is a fault of Mercer: report the lines above, and the command.",
         file=sys.stderr,

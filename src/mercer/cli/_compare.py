@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from mercer.cli._output import Device, on_the_cpu, print_json, print_notes, resolve_device, status
+from mercer.cli._output import (
+    Device,
+    console,
+    on_the_cpu,
+    one_line,
+    print_json,
+    print_notes,
+    resolve_device,
+    status,
+)
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsProgress
@@ -118,7 +126,7 @@ def compare(
         print_json({**content, "folder": str(output), "report": str(page)})
     else:
         print_comparison(content, output)
-        print(f"The page: {page}")
+        print(one_line(f"The page: {page}"))
     if comparison.interrupted:
         print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
         raise typer.Exit(130)
@@ -127,9 +135,9 @@ def compare(
 @contextmanager
 def _progress() -> "Iterator[Callable[[RoundsProgress], None]]":
     """Show the time that is used, on standard error and to people only."""
-    console = Console(stderr=True)
+    screen = console(stderr=True)
     columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    with Bar(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:

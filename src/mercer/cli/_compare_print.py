@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import counted, one_line, percent, print_notes
+from mercer.cli._output import console, counted, one_line, percent, print_notes
 
 __all__ = ["print_comparison"]
 
@@ -18,31 +18,31 @@ _STYLES = {"best": "bold green", "same": "green", "worse": "red"}
 
 def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
     """Print the ranking and what follows from it."""
-    console = Console(soft_wrap=True, highlight=False)
-    _print_question(console, content)
-    console.print(_ranking(content))
-    console.print()
-    console.print(f"[bold]{escape(content['answer'])}[/]")
+    screen = console(soft_wrap=True)
+    _print_question(screen, content)
+    screen.print(_ranking(content))
+    screen.print()
+    screen.print(f"[bold]{escape(one_line(content['answer']))}[/]")
     if content["rounds"] < _FEW_ROUNDS and not content["interrupted"]:
         rounds = counted(content["rounds"], "round")
-        console.print(f"There was time for {rounds} only: a longer --budget would tell more apart.")
+        screen.print(f"There was time for {rounds} only: a longer --budget would tell more apart.")
     for line in content["models"]:
         reason = line["error"] or line["note"]
         if reason:
             first = reason.partition("\n")[0]
-            console.print(f"  {line['name']}: {escape(first)}")
+            screen.print(f"  {line['name']}: {escape(one_line(first))}")
     hard = content["hard_rows"]
     if hard["count"]:
-        console.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
-    console.print(f"\nResults: {escape(str(folder))}")
-    console.print(f"To fit the best: {escape(content['fit_command'])}")
+        screen.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
+    screen.print(f"\nResults: {escape(one_line(str(folder)))}")
+    screen.print(f"To fit the best: {escape(one_line(content['fit_command']))}")
 
 
-def _print_question(console: Console, content: Mapping[str, Any]) -> None:
+def _print_question(screen: Console, content: Mapping[str, Any]) -> None:
     question = content["question"]
     used = sum(column["used"] for column in question["columns"])
     if question["is_bundled"]:
-        console.print(
+        screen.print(
             "No table was given, so this is a data set that comes with scikit-learn; "
             "yours: mercer compare people.csv --target COLUMN"
         )
@@ -51,11 +51,11 @@ def _print_question(console: Console, content: Mapping[str, Any]) -> None:
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     rows = f"{counted(question['rows'], 'row')}, {counted(used, 'column')} used"
     classes_of = f"{question['target']}: {', '.join(shown)}{more}"
-    console.print(
+    screen.print(
         f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"
     )
     print_notes(question["notes"])
-    console.print(escape(content["metric_reason"]))
+    screen.print(escape(content["metric_reason"]))
 
 
 def _ranking(content: Mapping[str, Any]) -> Table:

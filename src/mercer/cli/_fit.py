@@ -10,6 +10,7 @@ from rich.markup import escape
 from mercer.cli._output import (
     Device,
     check_output,
+    console,
     counted,
     on_the_cpu,
     one_line,
@@ -118,14 +119,13 @@ def _print(
 
     from mercer.models import describe_model
 
-    console = Console(highlight=False)
     used = [column for column in data.columns if column.used]
     unused = [column for column in data.columns if not column.used]
     classes, counts = np.unique(data.y, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{classes[i]} ({percent(counts[i] / counts.sum())})" for i in order[:5])
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    say = _speaker(console)
+    say = _speaker(console())
     read = f"{counted(len(data.y), 'row')}, {counted(len(used), 'column')} used, {len(unused)} not"
     say("read", f"{table}: {read}")
     for column in unused:
@@ -151,8 +151,8 @@ def _print(
     say("wrote", f"{output}: mercer predict {output} NEW.csv")
 
 
-def _speaker(console: Console) -> Any:
+def _speaker(screen: Console) -> Any:
     def say(what: str, text: str) -> None:
-        console.print(f"[bold]{what:8}[/]{escape(one_line(text))}", soft_wrap=True)
+        screen.print(f"[bold]{what:8}[/]{escape(one_line(text))}", soft_wrap=True)
 
     return say

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import one_line, percent, print_json
+from mercer.cli._output import console, one_line, percent, print_json
 
 if TYPE_CHECKING:
     from mercer.models import ModelContents
@@ -42,7 +41,7 @@ def info(
 def _print(found: "ModelContents") -> None:
     from mercer.models import describe_model, list_models
 
-    console = Console(highlight=False)
+    screen = console()
     card = found.card
     label = describe_model(card.model).label if card.model in list_models() else "not known here"
     facts = {
@@ -54,8 +53,8 @@ def _print(found: "ModelContents") -> None:
         "size": f"{found.n_bytes / 1e6:.1f} MB unpacked, {len(found.types)} types",
     }
     for what, text in facts.items():
-        console.print(f"[bold]{what:10}[/]{escape(one_line(text))}", soft_wrap=True)
-    console.print()
+        screen.print(f"[bold]{what:10}[/]{escape(one_line(text))}", soft_wrap=True)
+    screen.print()
     columns = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("column", "kind", "used", "values"):
         columns.add_column(name, overflow="fold")
@@ -64,14 +63,14 @@ def _print(found: "ModelContents") -> None:
         is_used = "yes" if column.used else "no"
         texts = (column.name, column.kind, is_used, ", ".join(shown))
         columns.add_row(*(escape(one_line(text)) for text in texts))
-    console.print(columns)
-    console.print()
-    console.print("[bold]types[/]")
+    screen.print(columns)
+    screen.print()
+    screen.print("[bold]types[/]")
     for name in found.types:
         mark = "  [red]not trusted[/]" if name in found.untrusted else ""
-        console.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
+        screen.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
     if found.untrusted:
-        console.print("mercer predict would refuse this file.", style="red")
+        screen.print("mercer predict would refuse this file.", style="red")
 
 
 def _listed(names: tuple[str, ...], most: int = 10) -> str:

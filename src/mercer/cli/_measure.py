@@ -4,11 +4,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from mercer.cli._output import one_line, print_json, print_notes, status
+from mercer.cli._output import console, one_line, print_json, print_notes, status
 
 if TYPE_CHECKING:
     from mercer.models import TableDifference
@@ -44,15 +43,15 @@ def measure(
 
 
 def _print(found: "TableDifference") -> None:
-    console = Console(highlight=False)
-    console.print(f"[bold]{escape(one_line(str(found)))}[/]", soft_wrap=True)
-    console.print(
+    screen = console()
+    screen.print(f"[bold]{escape(one_line(str(found)))}[/]", soft_wrap=True)
+    screen.print(
         f"{found.n_rows[0]} and {found.n_rows[1]} rows; integrated squared error "
         f"{found.squared_error:.3g} (by chance {found.expected_squared_error:.3g}), "
         f"Cauchy–Schwarz divergence {found.divergence:.3g}",
         soft_wrap=True,
     )
-    console.print()
+    screen.print()
     grid = Grid(box=None, header_style="bold", pad_edge=False)
     for name in ("column", "kind", "difference", "p (Holm)", "in A", "in B"):
         is_number = name in ("difference", "p (Holm)")
@@ -62,6 +61,6 @@ def _print(found: "TableDifference") -> None:
         texts = (one.name, one.kind, f"{one.difference:.3f}", f"{one.corrected:.2g}", one.first,
                  one.second)  # fmt: skip
         grid.add_row(*(escape(one_line(text)) for text in texts), style=style)
-    console.print(grid)
+    screen.print(grid)
     if len(found.columns) > _SHOWN:
-        console.print(f"and {len(found.columns) - _SHOWN} more columns, which differ less")
+        screen.print(f"and {len(found.columns) - _SHOWN} more columns, which differ less")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from rich.markup import escape
 __all__ = [
     "Device",
     "check_output",
+    "console",
     "counted",
     "on_the_cpu",
     "one_line",
@@ -23,6 +25,7 @@ __all__ = [
     "print_notes",
     "resolve_device",
     "status",
+    "visible",
 ]
 
 Device = Annotated[
@@ -52,6 +55,11 @@ def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
     return [f"{', '.join(others)} {runs} on the CPU: only Mercer's own models use {device}."]
 
 
+def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
+    """Return a way to print that takes a name such as :skull: for what it says."""
+    return Console(stderr=stderr, soft_wrap=soft_wrap, highlight=False, emoji=False)
+
+
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes on standard error, one line each."""
     for note in notes:
@@ -61,12 +69,12 @@ def print_notes(notes: Iterable[str]) -> None:
 @contextmanager
 def status(text: str) -> Iterator[Any]:
     """Show what is going on, on standard error and to people only; yields a way to change it."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    screen = console(stderr=True)
+    if not screen.is_terminal:
         yield lambda text: None
         return
-    with console.status(escape(text)) as shown:
-        yield lambda text: shown.update(escape(text))
+    with screen.status(escape(one_line(text))) as shown:
+        yield lambda text: shown.update(escape(one_line(text)))
 
 
 def counted(n: int, one: str) -> str:
@@ -81,7 +89,17 @@ def percent(share: float) -> str:
 
 def print_json(found: Any) -> None:
     """Print JSON on standard output; what is no number is null."""
-    print(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    print(_CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
+
+
+# What terminals obey, beyond line breaks and tabs; some change the order in which text is shown.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Return a text of many lines with characters that a terminal would obey spelled out."""
+    return _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
 
 
 def one_line(text: str) -> str:

@@ -19,6 +19,7 @@ from mercer.cli._output import (
     print_notes,
     resolve_device,
     status,
+    visible,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def predict(
         return
     counts = answers["predicted"].value_counts()
     shown = ", ".join(f"{name}: {n}" for name, n in counts.head(10).items())
-    print(f"{len(answers)} rows written to {output} ({one_line(shown)})")
+    print(one_line(f"{len(answers)} rows written to {output} ({shown})"))
 
 
 def _without_known(given: "Table", card: "ModelCard", keep: list[str]) -> "Table":
@@ -157,8 +158,11 @@ def _print_csv(answers: "pd.DataFrame") -> None:
 
     content = io.BytesIO()
     write_delimited(answers, content)
+    text = content.getvalue().decode()
+    if sys.stdout.isatty():  # a pipe gets what a file would hold
+        text = visible(text)
     try:
-        sys.stdout.write(content.getvalue().decode())
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -60,8 +60,8 @@ def project(
         )
         return
     print_notes(embedding.notes)
-    print(f"{n_rows} rows written to {output} (row, x, y, class, held_out)")
-    print(f"The page: {page}")
+    print(one_line(f"{n_rows} rows written to {output} (row, x, y, class, held_out)"))
+    print(one_line(f"The page: {page}"))
 
 
 def embed(table: str, target: str, method: str, seed: int = 0) -> "Table":

@@ -14,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from mercer.cli._output import console, one_line
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -105,17 +107,18 @@ def reproduce(
         _print(results, page)
     if len(results.failures):
         where = results.folder / "failures.csv"
-        print(f"mercer: {len(results.failures)} jobs failed; {where} says why", file=sys.stderr)
+        said = one_line(f"{len(results.failures)} jobs failed; {where} says why")
+        print(f"mercer: {said}", file=sys.stderr)
         raise typer.Exit(1)
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[["Progress"], None]]:
     """Show a bar with the time that is left, on standard error and to people only."""
-    console = Console(stderr=True)
+    screen = console(stderr=True)
     columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("{task.fields[rest]}"),
                TextColumn("{task.description}"))  # fmt: skip
-    with Bar(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    with Bar(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
         task = bar.add_task("planning", total=None, rest="")
 
         def show(progress: "Progress") -> None:
@@ -124,11 +127,12 @@ def _progress() -> Iterator[Callable[["Progress"], None]]:
                 task,
                 total=progress.total,
                 completed=progress.done,
-                description=escape(progress.label),
+                description=escape(one_line(progress.label)),
                 rest=rest,
             )
             if progress.error:
-                bar.console.print(f"[red]{escape(progress.label)}: {escape(progress.error)}[/]")
+                said = one_line(f"{progress.label}: {progress.error}")
+                bar.console.print(f"[red]{escape(said)}[/]")
 
         yield show
 
@@ -140,7 +144,7 @@ def _span(seconds: float) -> str:
 
 
 def _print(results: "Results", page: Path) -> None:
-    console = Console()
+    screen = console()
     cells = results.cells
     shown = cells[cells["counts"] & cells["measured"].notna()]
     if shown.empty:  # honest numbers only
@@ -148,34 +152,34 @@ def _print(results: "Results", page: Path) -> None:
     studies = json.loads((results.folder / "studies.json").read_text(encoding="utf-8"))
     titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
     for (study, key), part in shown.groupby(["study", "table"], sort=False):
-        _print_table(console, f"{study} {key}: {titles.get((study, key), '')}", part)
+        _print_table(screen, f"{study} {key}: {titles.get((study, key), '')}", part)
     counted = cells.loc[cells["counts"], "mark"].value_counts()
-    console.print(f"{int(counted.sum())} published numbers:", highlight=False)
+    screen.print(f"{int(counted.sum())} published numbers:")
     for mark, words in _WORDS.items():
         if counted.get(mark, 0):
-            console.print(f"  {counted[mark]:4d} {words}", highlight=False)
+            screen.print(f"  {counted[mark]:4d} {words}")
     if results.run["mode"] == "quick":
-        console.print("A quick run: few replications and short grids.", highlight=False)
-    console.print(f"\nThe page: {page}", soft_wrap=True, highlight=False)
+        screen.print("A quick run: few replications and short grids.")
+    screen.print(f"\nThe page: {escape(one_line(str(page)))}", soft_wrap=True)
 
 
-def _print_table(console: Console, title: str, part: "pd.DataFrame") -> None:
+def _print_table(screen: Console, title: str, part: "pd.DataFrame") -> None:
     """Print published over measured; long tables lie down."""
     across, down = "column", "row"
     if part["column"].nunique() > _MOST_COLUMNS:
         across, down = down, across
     heads, labels = (list(dict.fromkeys(part[name])) for name in (across, down))
-    console.print(f"[bold]{escape(title)}[/]", highlight=False)
+    screen.print(f"[bold]{escape(one_line(title))}[/]")
     table = Table(box=None, header_style="bold")
     table.add_column("published\nmeasured", style="dim")
     for head in heads:
-        table.add_column(escape(head), justify="right", vertical="bottom")
+        table.add_column(escape(one_line(head)), justify="right", vertical="bottom")
     by_cell = {(line[across], line[down]): line for line in part.to_dict("records")}
     for label in labels:
         texts = [_cell(by_cell.get((head, label))) for head in heads]
-        table.add_row(f"[not dim]{escape(label)}[/]", *texts)
-    console.print(table)
-    console.print()
+        table.add_row(f"[not dim]{escape(one_line(label))}[/]", *texts)
+    screen.print(table)
+    screen.print()
 
 
 def _cell(line: dict[str, Any] | None) -> str:

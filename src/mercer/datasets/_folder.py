@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._npy import check_stream
 from mercer.datasets._arrays import Arrays
 from mercer.datasets._info import DatasetInfo
 from mercer.datasets._location import Location
@@ -67,6 +68,11 @@ def _members(content: bytes, path: Path) -> dict[str, Any]:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"File {path} is no .npz archive, or only a part of one.")
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            for info in packed.infolist():
+                if info.filename.removesuffix(".npy") in _MEMBERS:
+                    with packed.open(info) as stream:
+                        check_stream(stream, info.file_size)
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {name: archive[name] for name in _MEMBERS if name in archive}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:

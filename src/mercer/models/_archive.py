@@ -6,11 +6,11 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mercer._files import sweep, written_whole
+from mercer._files import read_at_most, sweep, written_whole
 
 __all__ = [
     "CARD",
@@ -18,7 +18,6 @@ __all__ = [
     "digest",
     "parse",
     "read_members",
-    "schema_nodes",
     "show",
     "write_whole",
 ]
@@ -92,7 +91,7 @@ def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
         if place.is_dir():
             raise IsADirectoryError(f"{name} is a folder: name the model file in it.")
         with place.open("rb") as stream:
-            content = stream.read(max_bytes + 1)
+            content = read_at_most(stream, max_bytes)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"There is no file {name}: mercer fit writes models.") from error
     except IsADirectoryError:
@@ -108,19 +107,6 @@ def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     if not content:
         raise ValueError(f"File {name} is empty: fit the model again by mercer fit.")
     return content
-
-
-def schema_nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every object that a schema of skops describes; deep ones need no deep stack."""
-    waiting = [schema]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, dict):
-            if "__class__" in found and "__module__" in found:
-                yield found
-            waiting.extend(found.values())
-        elif isinstance(found, list):
-            waiting.extend(found)
 
 
 def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> None:

@@ -16,16 +16,16 @@ from sklearn.pipeline import Pipeline
 
 from mercer.models._archive import (
     CARD,
-    SCHEMA,
     digest,
     parse,
     read_members,
-    schema_nodes,
     show,
     write_whole,
 )
 from mercer.models._card import FORMAT, ModelCard
 from mercer.models._device import off_device
+from mercer.models._schema import check_members, schema_types, unknown_types
+from mercer.models._sound import check_sound
 from mercer.models._trees import check_trees
 from mercer.models._trust import TRUSTED
 
@@ -85,14 +85,13 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
     pipeline = off_device(pipeline) if isinstance(pipeline, Pipeline) else pipeline
     _check_pipeline(pipeline, card)
     content = skops.io.dumps(pipeline)
-    unknown = set(skops.io.get_untrusted_types(data=content)) - set(TRUSTED)
-    if unknown:
-        raise ValueError(
-            f"A model with {', '.join(sorted(unknown))} cannot be saved: its parts must be those "
-            "of Mercer and scikit-learn."
-        )
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    if unknown := _unknown_types(path, members):
+        raise ValueError(
+            f"A model with {', '.join(unknown)} cannot be saved: its parts must be those of "
+            "Mercer and the plain ones of scikit-learn."
+        )
     if sum(map(len, members.values())) > _MAX_BYTES:
         raise ValueError(
             f"The model takes more than {_MAX_BYTES >> 20} MiB, the most that is read again: fit "
@@ -110,10 +109,11 @@ def load_model(
 ) -> tuple[Pipeline, ModelCard]:
     """Open a model file, if there is nothing in it but what Mercer writes.
 
-    Refused are: pickles and other foreign files; files with a type that is neither among those
-    which skops trusts nor on Mercer's own list; members that were changed since, by their
-    digests; archives that unpack to more than the bound; other versions of the format; trees
-    that point to nodes which do not exist.  Digests find damage and careless changes.  Whoever
+    Refused are: pickles and other foreign files; files with a type that no model of Mercer has,
+    or with functions or methods; members that were changed since, by their digests; archives that
+    unpack to more than the bound; other versions of the format; arrays of objects, and those that
+    promise more than they hold; trees that point to nodes which do not exist, and support vectors
+    or neighbours that do not fit each other.  Digests find damage and careless changes.  Whoever
     writes a file on purpose can write its digests too, and is stopped by the list of types.
 
     Parameters
@@ -142,10 +142,11 @@ def load_model(
     """
     members = read_members(path, max_bytes)
     card = _checked_card(path, members)
-    _check_references(path, members, max_bytes)
+    _check_members(path, members, max_bytes)
     pipeline = _construct(path, members)
     try:
         check_trees(pipeline)
+        check_sound(pipeline)
         _check_pipeline(pipeline, card)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(
@@ -184,12 +185,10 @@ def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> M
     """
     members = read_members(path, max_bytes)
     card = _checked_card(path, members)
-    _check_references(path, members, max_bytes)
-    nodes = schema_nodes(parse(members[SCHEMA]))
-    types = {f"{node['__module__']}.{node['__class__']}" for node in nodes}
+    _check_members(path, members, max_bytes)
     return ModelContents(
         card=card,
-        types=tuple(sorted(types)),
+        types=tuple(schema_types(members)),
         untrusted=tuple(_unknown_types(path, members)),
         n_bytes=sum(map(len, members.values())),
     )
@@ -201,6 +200,8 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
         about = parse(members[CARD])
         version, digests = about["format"], about["digests"]
         described = about["card"]
+        if not isinstance(digests, dict):
+            raise TypeError("no digests")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"File {show(path)} has a card that cannot be read: fit the model again."
@@ -225,44 +226,27 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
         raise ValueError(f"File {show(path)} is refused: {error}.") from error
 
 
-def _check_references(
-    path: str | os.PathLike[str], members: dict[str, bytes], max_bytes: int
-) -> None:
-    """Refuse arrays of another form than .npy, and one member that is to be read many times."""
-    seen: set[str] = set()
-    total, is_odd = 0, False
+def _check_members(path: str | os.PathLike[str], members: dict[str, bytes], max_bytes: int) -> None:
+    """Refuse what Mercer never writes, before skops sees it."""
     try:
-        for node in schema_nodes(parse(members[SCHEMA])):
-            if "file" not in node:
-                continue
-            name, key = str(node["file"]), json.dumps(node.get("__id__"))
-            is_odd |= name not in members or not name.endswith(".npy")
-            if not node.get("__id__") or key not in seen:  # skops reads it, and again if no id
-                total += len(members.get(name, b""))
-            seen.add(key)
+        check_members(members, max_bytes)
     except ValueError as error:
         raise ValueError(f"File {show(path)} is refused: {error}.") from error
-    if is_odd or total > max_bytes:
-        raise ValueError(
-            f"File {show(path)} refers to members in a way that Mercer never does: it is refused."
-        )
 
 
 def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
     """Build the pipeline by skops; whatever goes wrong on the way is one sentence."""
     import skops.io
-    from skops.io.exceptions import UntrustedTypesFoundException
 
+    if unknown := _unknown_types(path, members):
+        raise ValueError(
+            f"File {show(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
+        )
     try:
         with warnings.catch_warnings():
             # load_model says it once, of the whole model.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             return skops.io.loads(_packed(members), trusted=list(TRUSTED))
-    except UntrustedTypesFoundException as error:
-        unknown = _unknown_types(path, members)
-        raise ValueError(
-            f"File {show(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
-        ) from error
     except Exception as error:  # what a made-up file may raise is anything
         raise ValueError(
             f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
@@ -271,11 +255,14 @@ def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
 
 
 def _unknown_types(path: str | os.PathLike[str], members: dict[str, bytes]) -> list[str]:
+    """Return types that are not on Mercer's list, or else those that skops does not trust."""
     import skops.io
 
+    if unknown := unknown_types(members):
+        return unknown
     try:
         return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
-    except Exception as error:  # as above
+    except Exception as error:  # what a made-up file may raise is anything
         raise ValueError(
             f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
             "again."

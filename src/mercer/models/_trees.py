@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.models._sound import parts_of
+
 __all__ = ["check_trees"]
 
 
@@ -35,17 +37,9 @@ def _trees(found: Any, n_features: int, seen: set[int]) -> Iterator[tuple[Any, i
     if type(found).__name__ in ("Tree", "TreePredictor"):
         yield found, n_features
         return
-    if isinstance(found, dict):
-        parts = list(found.values())
-    elif isinstance(found, list | tuple | set):
-        parts = list(found)
-    elif isinstance(found, np.ndarray):
-        parts = list(found.flat) if found.dtype == object else []
-    else:
-        kept = getattr(found, "__dict__", {})
-        parts = list(kept.values())
-        n_features = min(n_features, kept.get("n_features_in_", n_features))
-    for part in parts:
+    kept = getattr(found, "__dict__", {})
+    n_features = min(n_features, kept.get("n_features_in_", n_features))
+    for part in parts_of(found):
         yield from _trees(part, n_features, seen)
 
 

@@ -12,6 +12,7 @@ from mercer.report._comparison_results import Comparison, read_comparison
 from mercer.report._confusion import view_confusion
 from mercer.report._curves import view_curves
 from mercer.report._document import render_template, write_whole
+from mercer.report._folder import only_from
 from mercer.report._glyphs import COLOURS
 from mercer.report._measured import machine_facts, measured_sentences
 from mercer.report._numbers import counted, share
@@ -64,7 +65,9 @@ def write_comparison_report(
     """
     comparison = read_comparison(folder)
     path = Path(folder) / "report.html" if path is None else Path(path)
-    return write_whole(path, render_comparison(comparison))
+    with only_from(Path(folder), "mercer compare"):
+        page = render_comparison(comparison)
+    return write_whole(path, page)
 
 
 def render_comparison(comparison: Comparison) -> str:

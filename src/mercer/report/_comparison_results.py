@@ -67,7 +67,10 @@ def read_comparison(folder: str | os.PathLike[str]) -> Comparison:
     content = read_json(folder, _MARK, dict, _COMMAND)
     if content.get("kind") != "comparison":
         raise ValueError(f"{folder / _MARK} is not what `{_COMMAND}` writes")
-    _check(folder / _MARK, content)
+    try:
+        _check(folder / _MARK, content)
+    except TypeError as error:
+        raise ValueError(f"{folder / _MARK} is not what `{_COMMAND}` writes") from error
     curves = read_json(folder, "curves.json", dict, _COMMAND)
     for key in ("classes", "confusion", "leaders"):
         if key not in curves:
@@ -76,13 +79,7 @@ def read_comparison(folder: str | os.PathLike[str]) -> Comparison:
         folder, "map.csv", ("row", "x", "y", "class", "held_out"), ("row", "x", "y")
     )
     points["held_out"] = points["held_out"].str.lower().isin(["true", "1"])
-    points["class"] = _restored(points["class"], [one["name"] for one in _classes(content)])
     return Comparison(content, curves, _read_scores(folder), points)
-
-
-def _classes(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    classes: Sequence[Mapping[str, Any]] = content["question"]["classes"]
-    return classes
 
 
 def _check(path: Path, content: Mapping[str, Any]) -> None:
@@ -99,15 +96,6 @@ def _check(path: Path, content: Mapping[str, Any]) -> None:
             for key in keys:
                 if key not in line:
                     raise ValueError(f"{path}: one of {place!r} has no {key!r}")
-
-
-def _restored(names: pd.Series, classes: Sequence[str]) -> list[str]:
-    """Take away the apostrophe that keeps a spreadsheet from running a name."""
-    there = set(classes)
-    return [
-        name if name in there or name[1:] not in there or name[:1] != "'" else name[1:]
-        for name in names
-    ]
 
 
 def _read_scores(folder: Path) -> pd.DataFrame:

@@ -10,6 +10,8 @@ import pandas as pd
 from mercer._files import make_folder
 from mercer.report._about import repeat_command, run_facts
 from mercer.report._document import write_whole
+from mercer.report._folder import only_from
+from mercer.report._links import anchor
 from mercer.report._numbers import decimals, fixed, known
 from mercer.report._results import Results, read_results
 from mercer.report._standalone import draw_figure
@@ -44,32 +46,41 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     """
     results, path = read_results(folder), Path(path)
     figures = path.with_suffix("")
+    with only_from(Path(folder), "mercer reproduce"):
+        lines, drawings = _written(results, figures.name)
     make_folder(figures)
-    lines = [*_head(results)]
+    for file, drawing in drawings.items():
+        write_whole(figures / file, drawing)
+    return write_whole(path, "\n".join(lines) + "\n")
+
+
+def _written(results: Results, place: str) -> tuple[list[str], dict[str, str]]:
+    """Return the lines, and the figures by the names of their files."""
+    lines, drawings = [*_head(results)], {}
     for study in results.studies:
         cells = results.cells[results.cells["study"] == study["name"]]
         lines += _study(study, cells)
         for number, figure in enumerate(study["figures"], start=1):
             number_of_it = figure["key"].removeprefix("Fig").lstrip("s. ")
-            lines += ["", f"### Figure {number_of_it}: {_plain(figure['title'])}", ""]
+            lines += ["", f"### Figure {_plain(number_of_it)}: {_plain(figure['title'])}", ""]
             if figure["file"] is None:
                 lines.append(f"Not drawn: {_plain(figure['skipped'])}.")
                 continue
-            file = figures / f"{study['name']}-{number}.svg"
-            write_whole(file, draw_figure(results.panels[figure["file"]], figure["title"]))
-            lines.append(f"![{_plain(figure['title'])}]({figures.name}/{file.name})")
+            file = f"{anchor(study['name'])}-{number}.svg"
+            drawings[file] = draw_figure(results.panels[figure["file"]], figure["title"])
+            lines.append(f"![{_plain(figure['title'])}]({place}/{file})")
             if figure["caption"]:
                 lines += ["", _plain(figure["caption"])]
-    return write_whole(path, "\n".join(lines) + "\n")
+    return lines, drawings
 
 
 def _head(results: Results) -> Iterator[str]:
     summary = summarise(results.cells, [study["name"] for study in results.studies])
     mode = results.run.get("mode", "full")
-    yield f"# The papers, rerun: a {mode} run"
+    yield f"# The papers, rerun: a {_plain(mode)} run"
     yield ""
     yield "Made by `mercer reproduce` (see [reproduce.md](reproduce.md)), not written by hand:"
-    yield f"`{repeat_command(results.run)}`."
+    yield f"`{repeat_command(results.run).replace('`', '')}`."
     yield ""
     said = count_sentences(summary)
     yield f"Of {summary.total} published numbers {summary.measured} were measured: "
@@ -80,7 +91,7 @@ def _head(results: Results) -> Iterator[str]:
     yield "|---" * (len(marks) + 2) + "|"
     for count in summary.studies:
         numbers = " | ".join(str(count.counts.get(mark, 0) or "") for mark in marks)
-        yield f"| {count.name} | {numbers} | {count.total} |"
+        yield f"| {_plain(count.name)} | {numbers} | {count.total} |"
     yield ""
     yield "A cell reads: published → measured ± deviation over replicates, and a mark: ✓ within the"
     yield "published spread (the measured one where none is printed), ▲ better, ▽ short of it, ≠"
@@ -99,7 +110,7 @@ def _study(study: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
     yield _plain(study["reference"])
     for name, text in study["protocol"].items():
         yield ""
-        yield f"**{name}**: {_plain(text)}"
+        yield f"**{_plain(name)}**: {_plain(text)}"
     for what, why in study["missing"].items():
         yield ""
         yield f"Not to be had: {_plain(what)}. {_plain(why)}"
@@ -114,7 +125,7 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
         for name in columns
     }
     yield ""
-    yield f"### {table_name(table['key'])}: {_plain(table['title'])}"
+    yield f"### {_plain(table_name(table['key']))}: {_plain(table['title'])}"
     yield ""
     better = table["better"] and f"{table['better']} is better"
     unit = ", ".join(filter(None, [table["unit"], better]))
@@ -131,7 +142,8 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
     for reason in reasons:
         yield ""
         where = _plain("; ".join(f"{cell['row']}, {cell['column']}" for cell in reason.cells))
-        yield f"- {_SIGNS.get(reason.mark.name, reason.mark.name)} {_plain(reason.text)} ({where})"
+        sign = _SIGNS.get(reason.mark.name, _plain(reason.mark.name))
+        yield f"- {sign} {_plain(reason.text)} ({where})"
 
 
 def _cell(lines: pd.DataFrame, places: int) -> str:
@@ -146,7 +158,7 @@ def _cell(lines: pd.DataFrame, places: int) -> str:
         reading = line["reading"]
         if known(line["published"]):
             parts.append(f"{line['published']:g} →")
-        parts.append(_measured(line, places) if known(line["measured"]) else line["mark"])
+        parts.append(_measured(line, places) if known(line["measured"]) else _plain(line["mark"]))
         parts.append(_SIGNS.get(line["mark"], "") if known(line["measured"]) else "")
     honest = lines[(lines["protocol"] == "honest") & lines["measured"].notna()]
     same = honest[honest["reading"] == reading]

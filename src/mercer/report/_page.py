@@ -13,6 +13,7 @@ from mercer.report._about import repeat_command, run_facts
 from mercer.report._audit import written_audit
 from mercer.report._charts import draw_panel
 from mercer.report._document import render_template, write_whole
+from mercer.report._folder import only_from
 from mercer.report._links import anchor
 from mercer.report._listing import list_cells
 from mercer.report._marks import MARKS
@@ -54,7 +55,9 @@ def write_report(
     """
     results = read_results(folder)
     path = Path(folder) / "report.html" if path is None else Path(path)
-    return write_whole(path, render(results))
+    with only_from(Path(folder), "mercer reproduce"):
+        page = render(results)
+    return write_whole(path, page)
 
 
 @dataclass(frozen=True)

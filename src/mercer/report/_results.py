@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._folder import check_folder, read_json, read_table
+from mercer.report._folder import check_folder, only_from, read_json, read_table
 
 __all__ = ["Results", "read_results"]
 
@@ -60,11 +60,18 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
             raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it")
     studies = read_json(folder, "studies.json", list, _COMMAND)
     cells = _read_lines(folder, "cells.csv", _CELLS)
-    _check_studies(folder, studies, cells)
+    try:
+        _check_studies(folder, studies, cells)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes") from error
     cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
-    files = [
-        figure["file"] for study in studies for figure in study["figures"] if figure.get("file")
-    ]
+    with only_from(folder, _COMMAND):
+        files = [
+            str(figure["file"])
+            for study in studies
+            for figure in study["figures"]
+            if figure.get("file")
+        ]
     return Results(
         run=run,
         studies=studies,

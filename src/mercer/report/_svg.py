@@ -1,5 +1,6 @@
 """Elements of SVG and HTML as text, with every attribute and every text escaped."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,12 +21,20 @@ def element(name: str, *children: str, **attributes: object) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
-    inside = "".join(escape(child) for child in children)
+    inside = "".join(
+        child if isinstance(child, Markup) else escape(_plain(child)) for child in children
+    )
     return Markup(f"<{name}{written}>{inside}</{name}>")  # noqa: S704 - all parts are escaped
 
 
+# What XML has no way to write: a figure with one of these would be no figure.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
 def _plain(value: object) -> str:
-    return coordinate(value) if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, float | np.floating):
+        return coordinate(value)
+    return _FORBIDDEN.sub("\ufffd", str(value))
 
 
 def coordinate(value: float | np.floating) -> str:

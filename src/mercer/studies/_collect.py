@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mercer._files import make_folder, moved_in_whole
+from mercer._formulas import neutralised
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._marks import mark_of
 from mercer.studies._model import Row, Study, Table
@@ -86,7 +87,7 @@ def collect(
     }
     tables = {"cells": cells, "scores": scores, "timings": timings, "failures": failed}
     texts = {
-        f"{name}.csv": frame.to_csv(index=False, lineterminator="\n")
+        f"{name}.csv": neutralised(frame).to_csv(index=False, lineterminator="\n")
         for name, frame in tables.items()
     }
     for name, content in (("studies", described), ("run", run)):

@@ -45,6 +45,14 @@ def kernels() -> Any:
 
 
 @cache
+def pack_kernels() -> Any:
+    """Return the compiled code that packs rows."""
+    from mercer.sums import _triton_pack_kernels
+
+    return _triton_pack_kernels
+
+
+@cache
 def left_out_kernels() -> Any:
     """Return the compiled code of sums with the row at hand left out."""
     from mercer.sums import _triton_left_out_kernels
@@ -297,12 +305,12 @@ class Packer:
         how |= {"FAST": self.fast, "PRECISE": self.precise}
         grid = (-(-n // 64),)
         if narrow:
-            kernels().pack_narrow[grid](
+            pack_kernels().pack_narrow[grid](
                 *given, *A.stride(), self.geometry.scale, self.units,
                 ROWS=64, **how,
             )  # fmt: skip
         else:
-            kernels().pack_products[grid](
+            pack_kernels().pack_products[grid](
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
                 2.0 if side == 1 else 1.0, ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
@@ -323,7 +331,7 @@ def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) 
     X, Y = problem.X.detach(), problem.Y.detach()
     n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
     features = min(64, max(16, 1 << (d - 1).bit_length()))
-    kernels().largest_norm[(-(-n_x // 64) - (-n_y // 64),)](
+    pack_kernels().largest_norm[(-(-n_x // 64) - (-n_y // 64),)](
         X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
         ROWS=64, FEATURES=features,
     )  # fmt: skip

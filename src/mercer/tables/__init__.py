@@ -14,7 +14,7 @@
         │
     new.csv ── read_table ── match_columns ──▶ Table        _match
         ▼
-    predictions.csv ◀── write_table                         _write, _formulas
+    predictions.csv ◀── write_table                         _write
 
 Functions that read return a :class:`Table` or a :class:`LabelledTable`: rows, and notes for the
 user, each one sentence.  What cannot be read is refused in one sentence, by a ValueError, a

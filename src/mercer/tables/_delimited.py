@@ -10,7 +10,7 @@ import pandas as pd
 
 from mercer.tables._encoding import as_utf8
 from mercer.tables._numbers import are_codes
-from mercer.tables._source import describe_size
+from mercer.tables._source import check_size, describe_size
 from mercer.tables._table import check_names
 from mercer.tables._values import MISSING
 from mercer.tables._words import counted, quoted
@@ -20,17 +20,20 @@ __all__ = ["check_width", "name_unnamed", "read_delimited"]
 # Every digit of a number is read: newer versions do so and have no choice.
 _EXACT = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}
 _DELIMITERS = (",", ";", "\t", "|")
+_BYTES_PER_CELL = 8  # at least; an empty cell is one byte of the file
 _SAMPLE = 1 << 16  # bytes from which the delimiter is judged
 
 
 def read_delimited(
-    content: bytes, name: str, *, max_line: int, max_columns: int
+    content: bytes, name: str, *, max_bytes: int, max_line: int, max_columns: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of CSV, TSV and the like, and notes."""
     content, notes = as_utf8(content, name, max_line=max_line)
     if not content or content.isspace():
         raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
     delimiter = _sniff(content)
+    n_cells = sum(content.count(sign) for sign in (delimiter.encode(), b"\n", b"\r"))
+    check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", max_bytes)
     header = next(_records(content, delimiter, name, max_line), (1, [""]))[1]
     check_width(len(header), name, max_columns)
     names, more = name_unnamed(header)

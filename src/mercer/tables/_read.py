@@ -5,13 +5,17 @@ import re
 
 import pandas as pd
 
+from mercer._formulas import restored
 from mercer.tables._delimited import read_delimited
 from mercer.tables._formats import read_excel, read_npz, read_parquet
-from mercer.tables._formulas import restored
 from mercer.tables._source import archive_members, read_source, source_name
 from mercer.tables._table import Table
 
 __all__ = ["read_table"]
+
+# An apostrophe before a sign that formulas begin with, as it is in a file; the last are of full
+# width.
+_ESCAPED = re.compile(rb"'(?:[=+\-@\t\r\n]|\xef\xbc[\x9d\x8b\x8d\xa0])")
 
 
 def read_table(
@@ -37,7 +41,8 @@ def read_table(
     sheet : str, optional
         Name of the sheet of an Excel file; the first by default.
     max_bytes : int, default=2**30
-        The most that is read, after decompression; reading stops there.
+        The most that is read, after decompression; reading stops there.  Eight bytes for every
+        cell may not be more either.
     max_line : int, default=2**24
         The longest line of a text file, in bytes.
     max_columns : int, default=10_000
@@ -60,7 +65,7 @@ def read_table(
 
     Notes
     -----
-    Memory: the decompressed file and the frame together.
+    Memory: the decompressed file and the frame together; at worst some four times `max_bytes`.
 
     Examples
     --------
@@ -88,9 +93,14 @@ def read_table(
     elif content.startswith(b"PAR1"):
         frame, notes = read_parquet(content, name, max_bytes=max_bytes, max_columns=max_columns)
     else:
-        frame, notes = read_delimited(content, name, max_line=max_line, max_columns=max_columns)
-        if b"'" in content and re.search(rb"'[=+\-@\t\r]", content):
-            frame = restored(frame)
+        frame, notes = read_delimited(
+            content, name, max_bytes=max_bytes, max_line=max_line, max_columns=max_columns
+        )
+        if b"'" in content and _ESCAPED.search(content):
+            try:
+                frame = restored(frame)
+            except ValueError as error:
+                raise ValueError(f"In {name} {error}: give each its own name.") from error
     return Table(_plain_names(frame), name, tuple(notes))
 
 

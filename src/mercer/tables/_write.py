@@ -8,8 +8,8 @@ from typing import IO, Any
 import pandas as pd
 
 from mercer._files import sweep, written_whole
+from mercer._formulas import neutralised
 from mercer.tables._formats import load_package
-from mercer.tables._formulas import neutralised
 from mercer.tables._source import source_name
 from mercer.tables._table import as_table
 
@@ -23,8 +23,9 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
     The file is written beside its place and moved there when it is complete, so that a full disk
     leaves what was there before.  In CSV and TSV, text that a spreadsheet would run as a formula
-    (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number) gets
-    an apostrophe in front; :func:`read_table` takes it away again.  Numbers keep all their digits.
+    (it begins with ``=``, ``+``, ``-`` or ``@``, also of full width, with a tab or a line break,
+    and is no number) gets an apostrophe in front; :func:`read_table` takes it away again.  Numbers
+    keep all their digits.
 
     Parameters
     ----------

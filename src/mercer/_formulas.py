@@ -8,10 +8,12 @@ import pandas as pd
 
 __all__ = ["neutralised", "neutralised_text", "restored"]
 
-# A spreadsheet takes a cell that begins so for a formula; an apostrophe before it makes it text.
-# One more is put before apostrophes that are there already, so that restoring is exact.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+# A spreadsheet takes a cell that begins so for a formula, some also if the sign is of full width
+# or comes after a line break; an apostrophe before it makes it text.  One more is put before
+# apostrophes that are there already, so that restoring is exact.
+_SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
+_FORMULA = re.compile("'*" + _SIGNS)
+_ESCAPED = re.compile("'+" + _SIGNS)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
@@ -34,7 +36,17 @@ def neutralised(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def restored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Undo :func:`neutralised`."""
+    """Undo :func:`neutralised`.
+
+    Raises
+    ------
+    ValueError
+        Where two columns have the same name then, as no table has that :func:`neutralised` made.
+    """
+    names = [_restored_text(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"two columns are named {twice!r}, one of them behind an apostrophe")
     return _mapped(frame, _restored_text)
 
 

@@ -1,0 +1,104 @@
+"""A look at the XML of an Excel file before it is read: what is in it that no program writes.
+
+A few kilobytes can declare entities that multiply, or put a cell so far down or right that the
+empty ones before it fill the memory.  One pass by expat finds both, and builds nothing.
+"""
+
+import io
+import zipfile
+from typing import Any
+from xml.parsers import expat
+
+from mercer.tables._delimited import check_width
+from mercer.tables._source import check_size
+
+__all__ = ["check_workbook"]
+
+_MOST_ROWS = 1 << 20  # of the format itself
+_DEEPEST = 100  # of its own elements, no more than ten are inside each other
+_BYTES_PER_CELL = 8
+_BLOCK = 1 << 20
+
+
+class _OddError(Exception):
+    """What a part of the file has, and no Excel file."""
+
+
+def check_workbook(content: bytes, name: str, *, max_bytes: int, max_columns: int) -> None:
+    """Refuse declared entities, deep nesting, and cells beyond the limits."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for member in archive.infolist():
+            extent = _Extent()
+            try:
+                with archive.open(member) as stream:
+                    extent.scan(stream)
+            except _OddError as error:
+                raise ValueError(
+                    f"{name} has {error}, as no Excel file does: save it again as .xlsx or CSV."
+                ) from error
+            except (expat.ExpatError, UnicodeError, ValueError, LookupError):
+                pass  # an image, or damaged: what reads it will say so
+            except Exception as error:  # every way of damage has an error of its own
+                raise ValueError(
+                    f"{name} is a damaged or incomplete archive: fetch or save it again."
+                ) from error
+            check_width(extent.n_columns, name, max_columns)
+            n_bytes = extent.n_rows * extent.n_columns * _BYTES_PER_CELL
+            check_size(n_bytes, f"{name}, once decompressed,", max_bytes)
+
+
+class _Extent:
+    """How far the cells of a part reach."""
+
+    def __init__(self) -> None:
+        self.n_rows = self.n_columns = 0
+        self._row = self._column = self._depth = 0
+        self._places: dict[str, int] = {}
+
+    def scan(self, stream: Any) -> None:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartDoctypeDeclHandler = self._refuse_types
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        while block := stream.read(_BLOCK):
+            parser.Parse(block, False)
+        parser.Parse(b"", True)
+
+    def _refuse_types(self, *_: object) -> None:
+        raise _OddError("a document type with entities")
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _OddError("elements inside each other without end")
+        kind = tag.rpartition(" ")[2]
+        if kind == "row":
+            self._row = _number(attributes["r"]) if "r" in attributes else self._row + 1
+            self._column = 0
+            self.n_rows = max(self.n_rows, self._row)
+            if self._row > _MOST_ROWS:
+                raise _OddError(f"a row beyond {_MOST_ROWS}")
+        elif kind == "c":
+            place = attributes.get("r", "").rstrip("0123456789")
+            self._column = self._place(place) if place else self._column + 1
+            self.n_columns = max(self.n_columns, self._column)
+
+    def _place(self, letters: str) -> int:
+        """Return the number of a column: A is 1, AA is 27."""
+        if letters not in self._places:
+            if len(letters) > 3 or not (letters.isascii() and letters.isalpha()):
+                raise _OddError("a cell without a place")
+            number = 0
+            for letter in letters.upper():
+                number = 26 * number + ord(letter) - ord("A") + 1
+            self._places[letters] = number
+        return self._places[letters]
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise _OddError("a row without a number")
+    return int(text)
