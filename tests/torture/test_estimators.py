@@ -39,7 +39,7 @@ REASONS = {
     r"^sample_weight adds up to": lambda X, w, m: w.sum() <= 1,
     r"classes? (in y|with a positive weight)": lambda X, w, m: w is not None,
     r"^bandwidth=.* is too small for coordinates": lambda X, w, m: True,
-    r"^bandwidth=.* has no square": lambda X, w, m: not 1e-150 <= m.bandwidth_ <= 1e150,
+    r"^bandwidth=.* has no square": lambda X, w, m: _is_extreme(m.bandwidth),
     r"^kernel=.* takes values of size": lambda X, w, m: m.kernel in ("linear", "poly"),
     r"^The kernel is 0 for all rows": lambda X, w, m: m.kernel in ("linear", "poly", "cosine"),
     r"^weighting='margin' did not converge": lambda X, w, m: (
@@ -54,6 +54,11 @@ REASONS = {
 def _is_flat(X):
     """Whether all rows are the same but for rounding."""
     return np.ptp(X, axis=0).max() <= 1e-12 * np.abs(X).max()
+
+
+def _is_extreme(bandwidth):
+    """Whether a width has no square; what a rule gives is known to the model alone."""
+    return isinstance(bandwidth, str) or not 1e-150 <= bandwidth <= 1e150
 
 
 def outcome(model, X, y, w, new):
@@ -245,12 +250,12 @@ def test_roweis_saul_projection_answers_or_says_why_not(points, kind, seed):
     return Case(points, kind).outcome(mercer.RoweisSaulProjection(**pick(ROWEIS_SAUL, seed)))
 
 
-@law(4_000, **TABLES)
+@law(3_000, **TABLES)
 def test_laplacian_eigenmaps_answer_or_say_why_not(points, kind, seed):
     return Case(points, kind).outcome(mercer.LaplacianEigenmaps(**pick(EIGENMAPS, seed)))
 
 
-@law(4_000, ratio=log_ratios(-12, 12), **TABLES)
+@law(3_000, ratio=log_ratios(-12, 12), **TABLES)
 def test_laplacian_feature_map_answers_or_says_why_not(points, kind, seed, ratio):
     h = bandwidth(points, ratio, seed)
     h = "silverman" if h == "loo" else h
@@ -277,7 +282,7 @@ TUNED = {
 
 
 @law(
-    1_500,
+    1_000,
     name=st.sampled_from(list(TUNED)),
     points=points(
         n=(4, 12),
@@ -306,7 +311,7 @@ def test_a_power_of_two_changes_nothing(name, points, kind, power):
 # --- Tables ---------------------------------------------------------------------------------
 
 
-@law(300, points=points(n=(4, 20), d=(1, 3, 8)), kind=st.sampled_from(LABELS), seed=TABLES["seed"])
+@law(150, points=points(n=(4, 20), d=(1, 3, 8)), kind=st.sampled_from(LABELS), seed=TABLES["seed"])
 def test_a_pipeline_of_a_table_answers_or_says_why_not(points, kind, seed):
     """Columns of numbers at any scale with gaps, categories and a date, then a classifier."""
     rng = np.random.default_rng((points.seed, 106))

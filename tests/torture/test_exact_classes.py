@@ -118,7 +118,7 @@ def test_laplacian_append_has_the_class_of_exact_arithmetic(points, kinds, ratio
     return case.hold(logs, slack)
 
 
-@law(8_000, **CASES)
+@law(6_000, **CASES)
 def test_ise_has_the_class_of_exact_arithmetic(points, kinds, ratio):
     case = Case(ISEClassifier(), points, kinds, ratio)
     if case.refused:
@@ -127,7 +127,7 @@ def test_ise_has_the_class_of_exact_arithmetic(points, kinds, ratio):
     return case.hold(gains, [1e-12] * 3)
 
 
-@law(25_000, points=points(n=(2, 6), d=D), kinds=CASES["kinds"])
+@law(30_000, points=points(n=(2, 6), d=D), kinds=CASES["kinds"])
 def test_nearest_angle_has_the_class_of_exact_arithmetic(points, kinds):
     case = Case(NearestAngleClassifier(), points, kinds)
     if case.refused:

@@ -219,6 +219,17 @@ def test_sparse_fisher_where_one_row_has_all_the_weight(kernel):
         assert np.isfinite(model.decision_function(rows)).all()
 
 
+def test_sparse_fisher_within_classes_that_have_no_scatter():
+    """Scatter within classes, a difference, was indefinite by rounding, and gains overflowed."""
+    rows = np.array([[-1.6, 0], [-0.16, -0.8], [0.2, 0.95], [2.4, 0], [0, 0], [0, 0.3]])
+    weights = [2.7, 9e-6, 4e12, 3e-7, 5e26, 2e-30]
+    model = SparseKernelFisherDiscriminant(
+        kernel="poly", gamma=1e28, alpha=1e-3, penalty="coef", criterion="within", scatter="sum"
+    )
+    model.fit(rows, [2, 2, 0, 0, 1, 1], sample_weight=weights)
+    assert np.isfinite(model.decision_function(rows)).all()
+
+
 def test_features_without_variance_have_an_empty_basis():
     basis = decompose_features(np.ones((5, 2)), np.full(5, 0.2))
     residuals, _ = basis.residuals(np.arange(5.0)[:, None] - 2, np.array([0.1, 1.0]))

@@ -18,6 +18,7 @@ from mercer.spectral import greedy_selection, stratified_rows
 __all__ = ["NodeLimits", "Nodes", "choose_nodes"]
 
 Array = Any
+_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def choose_nodes(
         there.counts,
     )
     U = (moments.class_means.T * moments.shares) @ contrasts(moments.shares)
-    G = moments.within_scatter() if criterion == "within" else moments.total_scatter()
+    G = moments.total_scatter()
+    if criterion == "within":  # a difference, which rounding must not leave indefinite
+        G = add_to_diagonal(moments.within_scatter(), _ROUNDING * xp.linalg.diagonal(G))
     if penalty == "rkhs":
         G += alpha * kernel.matrix(candidates, candidates)
     else:

@@ -74,7 +74,9 @@ def tune_width(
     def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
         at_gamma = kernel.with_gamma(gamma)
         K = at_gamma.profile(among)
-        basis, _ = landmark_basis(at_gamma.profile(across), K, sample.weights, penalty)
+        K_rows = at_gamma.profile(across)
+        kernel.check_range(K_rows)
+        basis, _ = landmark_basis(K_rows, K, sample.weights, penalty)
         return basis, ridge_scale_path(basis, K, penalty)
 
     # Matrices of this size gain little from more threads, and where another process holds a
