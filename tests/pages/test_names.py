@@ -19,11 +19,11 @@ from test_public_api import PACKAGES
 
 # Of other libraries, of machines, of examples.
 FOREIGN = """
-    CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY TRITON_CACHE_DIR bash bibtex
-    binomtest breast_cancer check_estimator chromium combined_ftest_5x2cv cross_val_score
-    crossover driver example fast ffast friedmanchisquare gaussian_kde ida_ imbalanced isotonic
-    kneighbors_graph march math native paired_ttest_5x2cv paired_ttest_kfold_cv path plot_gallery
-    posthoc_nemenyi_friedman pytest ttest_rel ulimit ward
+    CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY TRITON_CACHE_DIR ZeroDivisionError
+    bash bibtex binomtest breast_cancer check_estimator chromium combined_ftest_5x2cv
+    cross_val_score crossover driver example fast ffast friedmanchisquare gaussian_kde ida_
+    imbalanced isotonic kneighbors_graph march math native paired_ttest_5x2cv
+    paired_ttest_kfold_cv path plot_gallery posthoc_nemenyi_friedman pytest ttest_rel ulimit ward
 """
 
 
