@@ -96,7 +96,7 @@ def test_pages_of_damaged_results_are_refused_in_a_sentence(only_long, bench, na
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"\xcd\xff", "run.json is damaged"), (b'{"seconds": 1}', "run.json has no 'mercer'")],
+    [(b"\xcd\xff", "run.json is not UTF-8 text"), (b'{"seconds": 1}', "run.json has no 'mercer'")],
 )
 def test_a_damaged_file_of_results_is_named(tmp_path, content, words):
     (tmp_path / "run.json").write_bytes(content)

@@ -167,6 +167,6 @@ def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[fl
     deviations = deviations * (xp.sqrt(w) / sqrt(N))[:, None]
     largest = float(xp.max(xp.abs(deviations)))
     if largest == 0:
-        return 2 * unit, float_info.min
+        return unit, 2 * float_info.min
     variances = xp.sum((deviations / largest) ** 2, axis=0) * (N / (N - 1))
-    return 2 * unit, largest * sqrt(float(xp.mean(variances)))
+    return unit, 2 * largest * sqrt(float(xp.mean(variances)))
