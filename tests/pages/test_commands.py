@@ -53,7 +53,7 @@ LATER = {  # run by `make docs-check`
 }
 ELSEWHERE = {  # run by another command, or piece by piece by other tests
     'python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[test]" '
-    "&& .venv/bin/python -m pytest -q": "is the command that runs this",
+    "&& .venv/bin/python -m pytest -q -n auto": "is the command that runs this",
     "python3 -m venv .venv": "begins the first command of README.md",
     ".venv/bin/pip install .": "is in the first command of README.md",
     '.venv/bin/pip install -e ".[test,dev]"': "is in the command that runs this, with more extras",

@@ -67,7 +67,7 @@ def spread(X: Array, weights: Array | None, N: float) -> tuple[float, float]:
     others = () if weights is None else (Blocks.of(weights),)
     parts = rows.map(partial(_moments, first, unit), *others, name="spread")
     _, _, squares = compute(parts.merged(_merge, name="spread"))[0]
-    return 2 * unit, sqrt(float(np.mean(squares / (N - 1))))
+    return unit, 2 * sqrt(float(np.mean(squares / (N - 1))))
 
 
 def _without_start(function: Callable[..., Any], _: int, *blocks: NDArray[Any]) -> Any:
