@@ -155,7 +155,11 @@ class Classes:
             ]
             for x in new
         ]
-        lost = [float(_length(a) / v) if v else 0.0 for a, v in zip(sizes, lengths, strict=True)]
+        # A mean that vanishes, of rows that do not, has no direction: rounding gives it any.
+        lost = [
+            float(_length(a) / v) if v else float("inf") if any(a) else 0.0
+            for a, v in zip(sizes, lengths, strict=True)
+        ]
         return cosines, lost
 
     def _beta(self, among, density):
