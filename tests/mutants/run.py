@@ -31,7 +31,8 @@ from mutants.table import ROOT, Mutant, load_mutants
 _ENOUGH = 0.95
 _SECONDS = 300  # a mutant that takes longer has made something endless, or very slow
 _COPIED = ("src", "tests", "docs", "examples", "benchmarks", "pyproject.toml", "README.md")
-_PYTEST = ("-q", "-p", "no:cacheprovider", "--tb=no", "-m", "not gpu and not browser and not data",
+_PYTEST = ("-q", "-p", "no:cacheprovider", "--tb=no", "--timeout=60",  # no test takes half of that
+           "-m", "not gpu and not browser and not data",
            "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")  # fmt: skip
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?::.*?)(?: - .*)?$", re.MULTILINE)
 # What takes seconds to import and is not ours: a server does so once, and forks.
