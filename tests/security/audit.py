@@ -33,7 +33,7 @@ ADVISORIES = (
     ("pyarrow", "CVE-2023-47248", "14.0.1", True, "parquet could run code"),
     ("pyarrow", "CVE-2026-25087", "23.0.1", False, "IPC files, which are never read"),
     ("distributed", "CVE-2026-23528", "2026.1.0", False, "dashboard behind Jupyter's proxy"),
-    ("dask", "CVE-2026-95897", None, False, "from_npy_stack, which is never called"),
+    ("dask", "dask issue 12578", None, False, "from_npy_stack, which is never called"),
     ("scikit-learn", "CVE-2024-5206", "1.5.0", True, "words kept by a vectoriser; not used here"),
     ("torch", "CVE-2025-32434", "2.6.0", True, "torch.load, which is never called"),
     ("torch", "CVE-2026-24747", "2.10.0", False, "torch.load, which is never called"),
