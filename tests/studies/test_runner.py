@@ -220,14 +220,17 @@ def run_in_process(study, output, workers):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_killed_ten_times_it_ends_with_the_same_results(toy, tmp_path):
-    """SIGINT and SIGKILL in turn, one worker and two, at random moments after the first job."""
+def test_killed_again_and_again_it_ends_with_the_same_results(toy, tmp_path, long):
+    """SIGINT and SIGKILL in turn, one worker and two, at random moments after the first job.
+
+    A hundred times, of whole commands: make faults.
+    """
     study = toy(replications=12, sleep=0.15)
     run_studies([study], tmp_path / "whole", n_jobs=1)
     rng = random.Random(0)  # noqa: S311
     counts = []
     jobs = tmp_path / "stopped" / "jobs"
-    for stop in range(10):
+    for stop in range(10 if long else 4):
         before = len(list(jobs.rglob("*.npz")))
         process = run_in_process(study, tmp_path / "stopped", 1 + stop % 2)
         deadline = time.monotonic() + 60
