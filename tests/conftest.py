@@ -65,3 +65,15 @@ def dispatch(torch, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     with sklearn.config_context(array_api_dispatch=True):
         yield
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """A browser for all tests that need one."""
+    from report.screens import start
+
+    driver = start(tmp_path_factory.mktemp("profile"))
+    if driver is None:
+        pytest.skip("no chromedriver on the path")
+    yield driver
+    driver.quit()

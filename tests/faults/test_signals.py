@@ -12,6 +12,7 @@ import pytest
 
 from faults.bench import check_files, command, environment, record, wait_until
 from faults.jobs import JOBS, read_whole, write_inputs
+from sessions import session_of
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc"),
@@ -36,20 +37,6 @@ def start(name, folder, jobs=1):
         text=True,
         start_new_session=True,
     )
-
-
-def members(session):
-    """Return the processes of a session that are still there, by /proc."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[3] == str(session) and fields[0] != "Z":
-                found.append(int(folder.name))
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +72,7 @@ def test_killed_at_random_moments(only_long, undisturbed, tmp_path, name, how):
         if process.poll() is None:
             os.kill(process.pid, how)
         said = process.communicate(timeout=60)[1]
-        wait_until(lambda: not members(process.pid), 20, f"{name} left processes")  # noqa: B023
+        wait_until(lambda: not session_of(process.pid), 20, f"{name} left processes")  # noqa: B023
         check_ended(how, process.returncode, said)
         check_left(folder)
         if trial % 10 == 9 or trial == TRIALS[how] - 1:

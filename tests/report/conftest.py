@@ -222,15 +222,3 @@ def page(tmp_path_factory):
     from mercer.report import write_report
 
     return write_report(write_folder(tmp_path_factory.mktemp("results")))
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory):
-    """A browser for all tests that need one."""
-    from report.screens import start
-
-    driver = start(tmp_path_factory.mktemp("profile"))
-    if driver is None:
-        pytest.skip("no chromedriver on the path")
-    yield driver
-    driver.quit()

@@ -61,15 +61,3 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(socket, "socket", Deaf)
     return found
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory):
-    """A browser for all tests that need one."""
-    from report.screens import start
-
-    driver = start(tmp_path_factory.mktemp("profile"))
-    if driver is None:
-        pytest.skip("no chromedriver on the path")
-    yield driver
-    driver.quit()

@@ -15,6 +15,7 @@ import pytest
 
 from mercer.studies import run_studies
 from mercer.studies._store import read_outcome
+from sessions import session_of
 
 # Of tests that were started in the background, children would ignore interrupts.
 RUN = """
@@ -230,7 +231,7 @@ def test_killed_again_and_again_it_ends_with_the_same_results(toy, tmp_path, lon
     rng = random.Random(0)  # noqa: S311
     counts = []
     jobs = tmp_path / "stopped" / "jobs"
-    for stop in range(10 if long else 6):  # the last by SIGINT, which no worker outlives
+    for stop in range(12 if long else 4):  # the last by SIGKILL, two workers
         before = len(list(jobs.rglob("*.npz")))
         process = run_in_process(study, tmp_path / "stopped", 1 + stop % 2)
         deadline = time.monotonic() + 60
@@ -268,20 +269,6 @@ def test_workers_end_with_their_parent(toy, tmp_path, how):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.stdout.close()
-
-
-def session_of(leader):
-    """Processes of a session, by /proc."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[3] == str(leader) and fields[0] != "Z":
-                found.append(folder.name)
-    return found
 
 
 def test_two_workers_find_what_one_finds(toy, tmp_path):

@@ -105,7 +105,9 @@ def run_studies(
             require_on_workers(client, [folder] if folder else [], "the data folder")
             require_on_workers(client, [s for s in sources if s.endswith(".py")], "a study")
             workers = n_threads(client)
-        return _run(plan, output, workers, client, folder, fresh, on_progress)
+        results = _run(plan, output, workers, client, folder, fresh, on_progress)
+    sweep(output)  # what a worker that outlived a killed run by a moment still held
+    return results
 
 
 def _run(
