@@ -13,9 +13,18 @@ from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
 from mercer._blocks import Blocks, compute, share_of_machine
-from mercer._rows import check_weight_range
+from mercer._weights import (
+    KEY_FACTORS,
+    as_counts,
+    check_weight_range,
+    is_whole,
+    merge_places,
+    places_of_keys,
+    row_keys,
+)
 
 __all__ = [
+    "are_whole_blocks",
     "as_blocks",
     "as_given",
     "by_blocks",
@@ -33,13 +42,17 @@ __all__ = [
     "is_dask_array",
     "keep_counted",
     "log_total",
+    "merge_dask_copies",
     "ones",
     "refuse_dask",
     "row_numbers",
+    "settle_dask_weights",
     "take_by_code",
 ]
 
 _ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
+# Rows among which copies are looked for: their keys, 16 bytes each, are brought together.
+_MOST_KEYS = 10_000_000
 
 
 def check_dask_rows(A: Any, name: str) -> Any:
@@ -183,6 +196,43 @@ def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
         part._chunks = (sizes, *part.chunks[1:])
         kept.append(part.rechunk({0: tuple(size for size in sizes if size)}))
     return tuple(kept)
+
+
+def are_whole_blocks(weights: Any) -> bool:
+    """Whether weights in blocks are all numbers of copies."""
+    parts = Blocks.of(weights).map(_is_whole, name="whole")
+    return bool(compute(parts.merged(_both, name="whole"))[0])
+
+
+def settle_dask_weights(weights: Any) -> Any:
+    """Return positive weights that add up to the number of rows, unless they are copies.
+
+    Those of one table are brought together: they are a column.
+    """
+    if are_whole_blocks(weights):
+        return weights
+    return as_blocks(as_counts(np.asarray(weights.compute())), weights)
+
+
+def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[Any, ...]:
+    """Return weights, what leaves with a row, rows, codes and others, copies of rows being merged.
+
+    Above ten million rows copies stay as they are, and leave one at a time.
+    """
+    if X.shape[0] > _MOST_KEYS:
+        whole = are_whole_blocks(weights)
+        return weights, (weights.clip(max=1.0) if whole else weights), X, codes, *others
+    parts = Blocks.of(X).map(_keys_of_block, name="keys")
+    keys = np.concatenate(compute(parts.merged(_join, name="keys"))[0])
+    if np.unique(keys[:, 0]).size == len(keys):
+        return weights, weights, X, codes, *others
+    places = places_of_keys(keys[:, 0], lambda a, b: keys[a, 1] == keys[b, 1])
+    classes, counts = compute_arrays(codes, weights)
+    merged = merge_places(places, classes.astype(np.int64), counts.astype(np.float64))
+    total, leaving = np.zeros(len(counts)), np.zeros(len(counts))
+    total[merged.rows], leaving[merged.rows] = merged.weights, merged.leaving
+    # Copies have weight zero now, and go.
+    return keep_counted(*(as_blocks(v, X) for v in (total, leaving)), X, codes, *others)
 
 
 def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
@@ -356,11 +406,24 @@ def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[
     return np.searchsorted(classes, labels).astype(dtype)
 
 
+def _is_whole(_: int, weights: NDArray[Any]) -> bool:
+    return is_whole(np.asarray(weights, dtype=np.float64))
+
+
+def _both(a: bool, b: bool) -> bool:
+    return a and b
+
+
+def _keys_of_block(_: int, X: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """Return two keys for each row: rows that share both are taken to be the same."""
+    return [np.stack([row_keys(X, factor) for factor in KEY_FACTORS], axis=1)]
+
+
 def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:
     return [int((weights > 0).sum())]
 
 
-def _join(a: list[int], b: list[int]) -> list[int]:
+def _join(a: list[Any], b: list[Any]) -> list[Any]:
     return a + b
 
 

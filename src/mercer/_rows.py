@@ -18,13 +18,11 @@ from sklearn.utils import check_array
 
 from mercer._arrays import Array, detached, to_numpy
 from mercer._memory import row_slabs
-from mercer._sklearn import check_sample_weight
 
 LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
 # Squared distances by products below this share of the squared norms have lost digits.
 _CANCELLED = 1e-5
 _BLOCK = 2**22  # numbers in a block of differences: 32 MiB
-MOST_WEIGHT = 1e100  # rows that one row may stand for; the least is its inverse
 
 
 def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
@@ -246,27 +244,3 @@ def check_same_home(X: Array, fitted: Array) -> None:
         f"a tensor on {A.device}" if is_torch_array(A) else "a NumPy array" for A in (X, fitted)
     )
     raise ValueError(f"X is {found} and what was fitted is {expected}: put both in one place.")
-
-
-def check_row_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return weights of any library, not negative, as NumPy numbers; ones where there are none."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
-    rows = np.empty(n_rows)
-    weights: NDArray[np.float64] = np.asarray(
-        check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
-    )
-    check_weight_range(weights)
-    return weights
-
-
-def check_weight_range(weights: NDArray[np.float64], start: int = 0) -> None:
-    """Refuse weights whose products with each other would leave the range of floating point."""
-    beyond = (weights > MOST_WEIGHT) | ((weights > 0) & (weights < 1 / MOST_WEIGHT))
-    if beyond.any():
-        (row,) = first(beyond)
-        raise ValueError(
-            f"sample_weight contains {weights[row]:.2g} in row {row + start}: weights count rows, "
-            f"and must be 0 or between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}."
-        )

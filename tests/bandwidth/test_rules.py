@@ -20,6 +20,12 @@ RULES = {
     "silverman-amise": (silverman_amise_bandwidth, oracle.silverman_amise),
     "scott": (scott_bandwidth, oracle.scott),
 }
+# h/σ_X to the power −(d + 4), for d columns and N rows.
+N_POWERS = {
+    "silverman": lambda d, n: (2 * d + 1) * n / 4,
+    "silverman-amise": lambda d, n: (d + 2) * n / 4,
+    "scott": lambda d, n: n,
+}
 RNG = np.random.default_rng(0)
 SAMPLES = {
     "line": RNG.normal(size=(30, 1)),
@@ -132,7 +138,6 @@ def test_ladder():
         (("scott", [[1.0], [2.0]], [1.0, np.nan]), "finite and not negative, got nan in row 1"),
         (("scott", [[1.0], [2.0]], [0, 0]), "sample_weight is zero everywhere"),
         (("scott", [[1.0], [2.0]], ["a", "b"]), "sample_weight must hold numbers"),
-        (("scott", [[1.0], [2.0]], [0.5, 0.5]), "sample_weight adds up to 1: weights count rows"),
     ],
 )
 def test_bad_input_gets_a_sentence(arguments, sentence):
@@ -152,7 +157,7 @@ def test_copies_of_most_weight_leave_the_spread_of_the_others(ratio):
     X = np.array([[0.3], [5.0], [3.1], [3.1], [3.1]])
     weights = 1e150 * np.array([ratio, ratio, 0.7, 0.77, 0.31])
     sigma = np.sqrt(ratio / 1.78) * np.hypot(2.8, 1.9)
-    expected = sigma * 1.78e150 ** (-1 / 5)
+    expected = sigma * np.sqrt(5 / 4) * 5 ** (-1 / 5)  # relative weights of five rows
     assert scott_bandwidth(X, sample_weight=weights) == pytest.approx(expected, rel=1e-9, abs=0)
 
 
@@ -173,3 +178,29 @@ def test_weights_beyond_float32_go_with_float32_rows(weight):
 def test_ladders_beyond_floating_point_are_refused(centre):
     with pytest.raises(ValueError, match=r"centre=1e.308 is too extreme"):
         bandwidth_ladder(centre)
+
+
+@given(
+    weights=st.lists(st.floats(0.01, 3), min_size=8, max_size=8).filter(
+        lambda w: any(x != round(x) for x in w)
+    ),
+    power=st.floats(-6, 6),
+)
+def test_weights_that_are_not_whole_are_relative(weights, power):
+    """N is how many rows have a weight, and a common factor changes nothing."""
+    X = np.random.default_rng(1).normal(size=(8, 3))
+    w, scaled = np.array(weights), np.array(weights) * 10.0**power
+    if (scaled == np.rint(scaled)).all():
+        return
+    variances = (w / w.sum()) @ (X - (w / w.sum()) @ X) ** 2 * (8 / 7)
+    for name, (ours, _) in RULES.items():
+        expected = np.sqrt(variances.mean()) * N_POWERS[name](3, 8) ** (-1 / 7)
+        assert ours(X, sample_weight=w) == pytest.approx(expected, rel=1e-12)
+        assert ours(X, sample_weight=scaled) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_of_a_share_of_each_row_are_those_of_no_weights(rule):
+    X = SAMPLES["iris"]
+    for share in (1 / 150, 0.2, 1.5):
+        found = rule[0](X, sample_weight=np.full(150, share))
+        assert found == pytest.approx(rule[0](X), rel=1e-12)

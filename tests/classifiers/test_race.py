@@ -1,5 +1,7 @@
 """Leave-one-out by elimination: the choice of the full search, from fewer judgements."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -288,9 +290,7 @@ def test_standard_errors_are_those_of_drawing_again(small_stages):
         for seed in range(300):
             rng = np.random.default_rng(seed)
             order = np.lexsort((rng.random(1850), sample.codes))
-            mixed = Sample(
-                sample.X, sample.codes, sample.weights[order], sample.bounds, sample.order
-            )
+            mixed = replace(sample, weights=sample.weights[order], unit=sample.unit[order])
             stages = Stages.of(mixed)
             standing, rows = stages.standing(0)[scoring], order[stages.rows(0)]
             differences.append(standing.mean(gain[rows]))

@@ -64,8 +64,7 @@ EXCEPTIONS = {
     },
     "DateFeatures": {"offset": _DATES, "scale": _DATES},
     "FeatureClipper": {"offset": _CLIPS, "scale": _CLIPS},
-    "KernelFisherDiscriminant landmarks": {"order": _DRAWN, "weights": _DRAWN},
-    "LaplacianClassifier nodes": {"weights": "a row twice may be two nodes"},
+    "KernelFisherDiscriminant landmarks": {"order": _DRAWN},
     "LaplacianSVC linear": {"scale": _UNITS},
     "LaplacianSupportVectorAnalysis": {
         "names of 3": "classes have their turn in alphabetical order",

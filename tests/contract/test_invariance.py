@@ -84,3 +84,26 @@ def test_a_weight_is_a_number_of_copies(subject, n_classes):
     expected = answers(subject.fit(data.X[copies], data.y[copies]), data.new, subject.methods)
     found = subject.fit(data.X, data.y, sample_weight=times)
     assert_close(answers(found, data.new, subject.methods), expected, subject.tolerance)
+
+
+@every_subject
+@pytest.mark.parametrize("power", [-6, 0.3, 6])
+def test_a_common_factor_of_weights_that_are_not_whole_says_nothing(subject, power):
+    if "sample_weight" not in signature(subject.make().fit).parameters:
+        pytest.skip("it takes no weights")
+    data = rows(3)
+    weights = np.random.default_rng(2).uniform(0.2, 3, len(data.X))
+    fits = (subject.fit(data.X, data.y, sample_weight=w) for w in (weights, weights * 10**power))
+    expected, found = (answers(fit, data.new, subject.methods) for fit in fits)
+    assert_close(found, expected, subject.tolerance)
+
+
+@every_subject
+def test_weights_that_are_all_the_same_fraction_are_no_weights(subject):
+    if "sample_weight" not in signature(subject.make().fit).parameters:
+        pytest.skip("it takes no weights")
+    data = rows(3)
+    _, expected = baseline(subject)
+    for share in (1 / len(data.X), 0.2, 1.5):
+        fitted = subject.fit(data.X, data.y, sample_weight=np.full(len(data.X), share))
+        assert_close(answers(fitted, data.new, subject.methods), expected, subject.tolerance)

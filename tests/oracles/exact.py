@@ -198,7 +198,8 @@ def fisher_scores(X, y, new, gamma, alpha):
     """Scores of the kernel Fisher discriminant of two classes 0 and 1, by solving and refitting.
 
     The regression of docs/discriminants.md with p = 1/(2·N_c) and targets −1 and 1, once with all
-    rows and once without each; then Gaussians of one variance about the class means.
+    rows and once without each; then Gaussians of one variance about the class means.  A row leaves
+    with its copies, unless rows of both classes lie at its place.
     """
     rows = Exact(np.asarray(X), np.asarray(new))
     width = 1 / _MP.sqrt(2 * mpf(gamma))
@@ -211,10 +212,13 @@ def fisher_scores(X, y, new, gamma, alpha):
     fitted = [sum(k * v for k, v in zip(row, a, strict=True)) + b for row in K]
     outputs = []
     for i in range(n):
-        rest = [j for j in range(n) if j != i]
+        there = [j for j in range(n) if np.array_equal(X[j], X[i])]
+        gone = there if len({int(y[j]) for j in there}) == 1 else [i]
+        rest = [j for j in range(n) if j not in gone]
         c, level = _regress(K, rest, p, targets, ridge)
         left_out = sum(K[i][j] * v for j, v in zip(rest, c, strict=True)) + level
-        outputs.append(left_out + p[i] / (1 - p[i]) * targets[i])
+        share = sum(p[j] for j in gone)
+        outputs.append(left_out + share / (1 - share) * targets[i])
     means = []
     for c in (0, 1):
         members = [i for i in range(n) if y[i] == c]

@@ -83,7 +83,7 @@ def test_weights_equal_repetition():
     repeat = np.repeat(np.arange(10), counts.astype(int))
     p = counts / counts.sum()
     T = T - p @ T
-    weighted, _ = decompose_kernel(K, p).leave_one_out(T, ALPHAS, counts)
+    weighted, _ = decompose_kernel(K, p).leave_one_out(T, ALPHAS, 1 / counts)
     K2 = K[np.ix_(repeat, repeat)]
     p2 = np.full(len(repeat), 1 / len(repeat))
     repeated, _ = decompose_kernel(K2, p2).leave_one_out(T[repeat], ALPHAS, np.ones(len(repeat)))

@@ -35,8 +35,10 @@ REASONS = {
     r"^X varies by": lambda X, w, m: np.ptp(X, axis=0).max() < 1e-150,
     r"^X has no variance": lambda X, w, m: _is_flat(X),
     r"^X has rows so large that kernel": lambda X, w, m: m.kernel != "rbf",
-    r"^sample_weight contains": lambda X, w, m: not ((w > 1e-100) & (w < 1e100) | (w == 0)).all(),
-    r"^sample_weight adds up to": lambda X, w, m: w.sum() <= 1,
+    r"^sample_weight contains .* weights count": lambda X, w, m: (
+        not ((w > 1e-100) & (w < 1e100) | (w == 0)).all()
+    ),
+    r"^sample_weight contains .* beside": lambda X, w, m: w.max() > 1e99 * w[w > 0].min(),
     r"classes? (in y|with a positive weight)": lambda X, w, m: w is not None,
     r"^bandwidth=.* is too small for coordinates": lambda X, w, m: True,
     r"^bandwidth=.* has no square": lambda X, w, m: _is_extreme(m.bandwidth),

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from mercer._arrays import Array, detached, like, to_numpy
 from mercer._dask import is_dask_array, ones
 from mercer.bandwidth._rules import silverman_bandwidth
-from mercer.bandwidth._sample import check_sample, total_weight
+from mercer.bandwidth._sample import are_copies, check_sample, count_rows, heaviest_left_out
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
 from mercer.sums import log_kernel_sum
@@ -36,7 +36,8 @@ def likelihood_cross_validation(
     X : array-like of shape (n, d)
         The sample: a NumPy array or what becomes one, or a torch tensor.
     sample_weight : array-like of shape (n,), default=None
-        How often each row counts; one repetition, min(1, weight), is left out at a time.
+        Whole numbers say how often each row counts, and one copy is left out at a time.  Others
+        are relative, and the row is left out as a whole.
     kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
         The window; "cauchy" is a density in one dimension only.
     refine : bool, default=False
@@ -103,7 +104,8 @@ def least_squares_cross_validation(
     X : array-like of shape (n, d)
         The sample: a NumPy array or what becomes one, or a torch tensor.
     sample_weight : array-like of shape (n,), default=None
-        How often each row counts; one repetition, min(1, weight), is left out at a time.
+        Whole numbers say how often each row counts, and one copy is left out at a time.  Others
+        are relative, and the row is left out as a whole.
     kernel : {"gaussian"} or Kernel, default="gaussian"
         The window; only of Gaussian ones is the integral known at every distance.
     refine : bool, default=False
@@ -164,15 +166,19 @@ class _Sample:
         self._X: Array = detached(X)
         self.n_features = int(X.shape[1])
         self._kernel = kernel
-        self._N = total_weight(X, weights)
-        if self._N <= 1:
+        n_rows = count_rows(X, weights)
+        if n_rows <= 1:
             raise ValueError(
-                f"cross-validation leaves rows out and needs more than one; got {self._N:g}."
+                f"cross-validation leaves rows out and needs more than one; got {n_rows:g}."
             )
         self._weights = weights
         self._w: Array = weights
         if weights is None:
             self._w = ones(X) if is_dask_array(X) else np.ones(X.shape[0])
+        self._N = float(self._w.sum())
+        self._copies_leave = weights is None or are_copies(weights)
+        # The weight of all rows but the heaviest, of which a difference could lose the digits.
+        self._rest = float(heaviest_left_out(self._w))
 
     def log_likelihoods(self, bandwidths: Vector) -> Vector:
         """Return the mean of log f̂₋ᵢ(xᵢ) for each bandwidth."""
@@ -210,14 +216,15 @@ class _Sample:
 
     def _densities(self, bandwidths: Vector) -> Callable[[Vector, Vector], Vector]:
         """Return how log f̂₋ᵢ(xᵢ), (b, n), comes from the sums over the other rows."""
-        N = self._N
+        N, rest, copies_leave = self._N, self._rest, self._copies_leave
         normalisers = np.array([self._log_normaliser(h) for h in bandwidths])[:, None]
 
         def densities(log_sums: Vector, w: Vector) -> Vector:
-            left_out = np.minimum(1.0, w)
+            left_out = np.minimum(1.0, w) if copies_leave else w
+            others = np.where(left_out > N / 2, rest + (w - left_out), N - left_out)
             with np.errstate(divide="ignore"):
                 log_copies = np.log(w - left_out)  # of the row, which stay in
-            logs: Vector = np.logaddexp(log_sums, log_copies) - np.log(N - left_out) - normalisers
+            logs: Vector = np.logaddexp(log_sums, log_copies) - np.log(others) - normalisers
             return logs
 
         return densities

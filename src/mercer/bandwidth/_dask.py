@@ -59,15 +59,10 @@ def spread(X: Array, weights: Array | None, N: float) -> tuple[float, float]:
     )
     if unit == 0:
         return 1.0, 0.0
-    if N <= 1:
-        raise ValueError(
-            f"sample_weight adds up to {N:g}: weights count rows, and the spread of the data needs "
-            "more than one; scale the weights so that their sum is the number of rows."
-        )
     others = () if weights is None else (Blocks.of(weights),)
     parts = rows.map(partial(_moments, first, unit), *others, name="spread")
-    _, _, squares = compute(parts.merged(_merge, name="spread"))[0]
-    return unit, 2 * sqrt(float(np.mean(squares / (N - 1))))
+    total, _, squares = compute(parts.merged(_merge, name="spread"))[0]
+    return unit, 2 * sqrt(float(np.mean(squares / total * (N / (N - 1)))))
 
 
 def _without_start(function: Callable[..., Any], _: int, *blocks: NDArray[Any]) -> Any:

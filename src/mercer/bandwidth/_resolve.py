@@ -8,18 +8,9 @@ from mercer.bandwidth._cross_validation import (
     least_squares_cross_validation,
     likelihood_cross_validation,
 )
-from mercer.bandwidth._rules import (
-    scott_bandwidth,
-    silverman_amise_bandwidth,
-    silverman_bandwidth,
-)
+from mercer.bandwidth._rules import RULES, rule_of_thumb
 from mercer.kernels import Kernel, get_kernel
 
-_BY_NAME = {
-    "silverman": silverman_bandwidth,
-    "silverman-amise": silverman_amise_bandwidth,
-    "scott": scott_bandwidth,
-}
 _BY_SEARCH = {
     "likelihood-cv": likelihood_cross_validation,
     "least-squares-cv": least_squares_cross_validation,
@@ -27,7 +18,12 @@ _BY_SEARCH = {
 
 
 def resolve_bandwidth(
-    bandwidth: Any, X: Any, sample_weight: Any = None, *, kernel: str | Kernel = "gaussian"
+    bandwidth: Any,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    kernel: str | Kernel = "gaussian",
+    n_rows: float | None = None,
 ) -> float:
     """Return a bandwidth as a number, whether a number or the name of a rule was given.
 
@@ -40,9 +36,12 @@ def resolve_bandwidth(
     X : array-like of shape (n, d)
         The sample that a rule looks at.
     sample_weight : array-like of shape (n,), default=None
-        How often each row counts.
+        How often each row counts, or relative weights: see :func:`silverman_bandwidth`.
     kernel : str or Kernel, default="gaussian"
         The window, for cross-validation; rules of thumb give the width of a Gaussian one.
+    n_rows : float, default=None
+        N in rules of thumb, where the weights do not say it: rows that have been merged, or
+        thinned out.
 
     Returns
     -------
@@ -61,10 +60,10 @@ def resolve_bandwidth(
         if not 0 < float(bandwidth) < inf:
             raise ValueError(f"bandwidth must be positive and finite, got {bandwidth!r}.")
         return float(bandwidth)
-    if isinstance(bandwidth, str) and bandwidth in _BY_NAME:
-        return _BY_NAME[bandwidth](X, sample_weight=sample_weight)
+    if isinstance(bandwidth, str) and bandwidth in RULES:
+        return rule_of_thumb(bandwidth, X, sample_weight, n_rows)
     if isinstance(bandwidth, str) and bandwidth in _BY_SEARCH:
         search = _BY_SEARCH[bandwidth]
         return search(X, sample_weight=sample_weight, kernel=get_kernel(kernel)).bandwidth
-    names = ", ".join(map(repr, (*_BY_NAME, *_BY_SEARCH)))
+    names = ", ".join(map(repr, (*RULES, *_BY_SEARCH)))
     raise ValueError(f"bandwidth must be a positive number or one of {names}; got {bandwidth!r}.")

@@ -10,7 +10,7 @@ from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, detached, like
-from mercer.bandwidth._sample import check_sample, total_weight
+from mercer.bandwidth._sample import check_sample, count_rows
 
 FALLBACK = 1.0  # for rows that are all the same: any width is as good as another
 
@@ -26,7 +26,8 @@ def silverman_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
     X : array-like of shape (n, d)
         The sample: a NumPy array or what becomes one, or a torch tensor.
     sample_weight : array-like of shape (n,), default=None
-        How often each row counts: N is their sum, and a weight of 2 is the same as the row twice.
+        Whole numbers say how often each row counts, and N is their sum.  Others are relative, and
+        N is how many rows have one.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def silverman_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
     >>> round(silverman_bandwidth(100 * X), 4)
     160.4568
     """
-    return _rule("silverman", X, sample_weight)
+    return rule_of_thumb("silverman", X, sample_weight)
 
 
 def silverman_amise_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
@@ -89,7 +90,7 @@ def silverman_amise_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
     >>> round(silverman_amise_bandwidth(X), 6)
     1.665366
     """
-    return _rule("silverman-amise", X, sample_weight)
+    return rule_of_thumb("silverman-amise", X, sample_weight)
 
 
 def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
@@ -112,20 +113,21 @@ def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
     >>> round(scott_bandwidth(X), 6)
     1.665366
     """
-    return _rule("scott", X, sample_weight)
+    return rule_of_thumb("scott", X, sample_weight)
 
 
 # h/σ_X to the power −(d + 4), for d columns and N rows.
-_RULES: dict[str, Callable[[int, float], float]] = {
+RULES: dict[str, Callable[[int, float], float]] = {
     "silverman": lambda d, n: (2 * d + 1) * n / 4,
     "silverman-amise": lambda d, n: (d + 2) * n / 4,
     "scott": lambda d, n: n,
 }
 
 
-def _rule(name: str, X: Any, sample_weight: Any) -> float:
+def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = None) -> float:
+    """Return the bandwidth of a rule; N is what the weights say, unless it is given."""
     X, weights = check_sample(X, sample_weight)
-    N, d = total_weight(X, weights), X.shape[1]
+    N, d = n_rows or count_rows(X, weights), X.shape[1]
     if is_dask_array(X):
         from mercer.bandwidth._dask import spread as spread_of_blocks
 
@@ -136,7 +138,7 @@ def _rule(name: str, X: Any, sample_weight: Any) -> float:
         return FALLBACK
     # The product of three numbers that may be extreme stays positive and finite, and its digits
     # do not depend on powers of two.
-    factors = (unit, spread, float(_RULES[name](d, N) ** (-1 / (d + 4))))
+    factors = (unit, spread, float(RULES[name](d, N) ** (-1 / (d + 4))))
     (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
     return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
 
@@ -155,16 +157,12 @@ def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[fl
     unit = float(xp.max(xp.abs(half)))
     if unit == 0:
         return 1.0, 0.0
-    if N <= 1:
-        raise ValueError(
-            f"sample_weight adds up to {N:g}: weights count rows, and the spread of the data needs "
-            "more than one; scale the weights so that their sum is the number of rows."
-        )
     deviations = half / unit
     w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
-    deviations = deviations - (w / N) @ deviations
+    total = float(xp.sum(w))
+    deviations = deviations - (w / total) @ deviations
     # Roots of weights, and in units of the largest: shares, and squares of either, may underflow.
-    deviations = deviations * (xp.sqrt(w) / sqrt(N))[:, None]
+    deviations = deviations * (xp.sqrt(w) / sqrt(total))[:, None]
     largest = float(xp.max(xp.abs(deviations)))
     if largest == 0:
         return unit, 2 * float_info.min

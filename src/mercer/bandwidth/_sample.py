@@ -7,7 +7,9 @@ from array_api_compat import array_namespace, is_array_api_obj, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, itemsize, take_rows, to_numpy
+from mercer._dask import are_whole_blocks
 from mercer._rows import check_rows
+from mercer._weights import is_whole, row_total
 
 _SINGLE = (2.0**-100, 2.0**100)  # weights for which float32 rows are computed with as such
 
@@ -44,9 +46,30 @@ def wide_enough(X: Array, weights: NDArray[np.float64]) -> Array:
     return xp.astype(X, xp.float64)
 
 
-def total_weight(X: Array, weights: NDArray[np.float64] | None) -> float:
-    """Return N: how many rows there are, repetitions counted."""
+def total_weight(X: Array, weights: Any) -> float:
+    """Return what the weights add up to: the number of rows where there are none."""
     return float(X.shape[0]) if weights is None else float(weights.sum())
+
+
+def count_rows(X: Array, weights: Any) -> float:
+    """Return N: how many rows there are, copies counted."""
+    if weights is None:
+        return float(X.shape[0])
+    if is_dask_array(weights):
+        return total_weight(X, weights) if are_copies(weights) else float(X.shape[0])
+    return row_total(weights)
+
+
+def are_copies(weights: Any) -> bool:
+    """Whether positive weights, in memory or in blocks, are numbers of copies."""
+    return are_whole_blocks(weights) if is_dask_array(weights) else is_whole(weights)
+
+
+def heaviest_left_out(weights: Any) -> float:
+    """Return what all weights but the largest add up to."""
+    if is_dask_array(weights):
+        return float(weights.sum() - weights.max())
+    return float(np.delete(weights, np.argmax(weights)).sum())
 
 
 def check_counts(sample_weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:

@@ -22,9 +22,11 @@ from mercer._dask import (
     is_dask_array,
 )
 from mercer._memory import by_slabs, working_memory
-from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import get_namespace
+from mercer._weights import Merged, check_row_weights, merge_copies
 from mercer.classifiers._logs import log_normalise
+from mercer.classifiers._sample import Sample
 
 Array = Any
 _SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are
@@ -176,17 +178,15 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Whether each block of X can be answered alone."""
         return is_dask_array(X) and not self._is_in_blocks()
 
-    def _check_fit(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Array, NDArray[np.int64], Array]:
-        """Validate training data; return rows, class codes and weights, and set `classes_`.
+    def _check_fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Merged | None]:
+        """Validate training data; return the sample, and how its rows were merged; set `classes_`.
 
-        Rows of weight 0 are gone, as if they had not been given.
+        Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
         """
         if is_dask_array(X):
             from mercer.classifiers._dask_sample import check_dask_fit
 
-            return check_dask_fit(self, X, y, sample_weight)
+            return check_dask_fit(self, X, y, sample_weight), None
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
@@ -209,7 +209,10 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
             X = xp.astype(X, xp.float64)  # float32 could not hold the weights and their products
         is_tensor = is_torch_array(y)
         self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
-        return X, codes.astype(np.int64), like(weights, X, dtype=xp.float64)
+        codes = codes.astype(np.int64)
+        merged = merge_copies(X, codes, weights)
+        numbers = (like(v, X, dtype=xp.float64) for v in (merged.weights, merged.leaving))
+        return Sample.sorted(merged.take(X), merged.take(codes), *numbers), merged
 
 
 def check_priors(priors: Any, counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from mercer._blocks import Blocks, compute
 from mercer._dask import compute_arrays, from_memory, gather_rows, log_total, take_by_code
-from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers._class_vectors import (
     ClassVectors,
     Products,
@@ -152,7 +151,7 @@ def links_of_blocks(sample: Sample, beta: Array, norms: Array, width: float) -> 
 def block_centre(sample: Sample) -> float:
     """Return the centre of the ladder, as of rows in memory."""
     X, weights = sample.X.astype(np.float64), sample.weights
-    silverman = silverman_bandwidth(sample.X, sample_weight=weights)
+    silverman = sample.resolve_bandwidth("silverman")
     unit = float(abs(X).max().compute()) or 1.0
     X, shares = X / unit, (weights / weights.sum())[:, None]
     mean = (shares * X).sum(axis=0).compute()
@@ -169,10 +168,12 @@ def _in_memory(ladder: LeftOutVectors, some: Rows, numbers: Numbers) -> LeftOutV
         np.empty((numbers.size, 0)),
         judged.codes[some],
         judged.weights[some],
+        judged.unit[some],
         judged.bounds,
         numbers,
     )
     vars(sample)["counts"] = judged.counts
+    vars(sample)["_class_weight_without"] = judged._class_weight_without[some]
     order = np.argsort(numbers)
     arrays = [vectors.weights, vectors.own_sums]
     arrays += [] if ladder.densities is None else [ladder.densities]

@@ -20,7 +20,9 @@ from mercer._dask import (
     find_classes,
     gather_rows,
     keep_counted,
+    merge_dask_copies,
     ones,
+    settle_dask_weights,
 )
 from mercer.classifiers._sample import Sample
 
@@ -35,7 +37,7 @@ class BlockSample(Sample):
 
     Parameters
     ----------
-    X, codes, weights : Dask arrays
+    X, codes, weights, unit : Dask arrays
     bounds : tuple of zeros
         C + 1 of them: a class is no slice here.
     order : empty
@@ -49,23 +51,24 @@ class BlockSample(Sample):
     @cached_property
     def judged(self) -> Sample:
         """Classes and weights in memory, sorted by class as rows in memory are; no columns."""
-        codes, weights = compute_arrays(self.codes, self.weights)
-        return Sample.sorted(np.empty((codes.size, 0)), codes.astype(np.int64), weights)
+        codes, weights, unit = compute_arrays(self.codes, self.weights, self.unit)
+        return Sample.sorted(np.empty((codes.size, 0)), codes.astype(np.int64), weights, unit)
 
     def loaded(self) -> Sample:
         """Return all rows in memory."""
-        X, codes, weights = compute_arrays(self.X, self.codes, self.weights)
-        return Sample.sorted(X, codes.astype(np.int64), weights)
+        parts = (self.X, self.codes, self.weights, self.unit)
+        X, codes, weights, unit = compute_arrays(*parts)
+        return Sample.sorted(X, codes.astype(np.int64), weights, unit)
 
     def class_sums(self, values: Array) -> NDArray[np.float64]:
         """Add up (…, n) numbers by class: (…, C), computed."""
         return class_totals(self.codes, values, self.n_classes)
 
 
-def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array]:
-    """Check training data; return rows, class codes and weights, and set `classes_`.
+def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> BlockSample:
+    """Check training data; return the sample, and set `classes_`.
 
-    Rows of weight 0 are gone, as if they had not been given.
+    Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
     """
     validate_data(model, X, skip_check_array=True)
     X = check_dask_rows(X, "X")
@@ -76,6 +79,7 @@ def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
         weights, X, labels = keep_counted(weights, X, labels)
         if X.shape[0] == 0:
             raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")
+        weights = settle_dask_weights(weights)
         classes, labels = find_classes(labels, X)
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ValueError("y contains NaN or infinity.")
@@ -86,7 +90,10 @@ def check_dask_fit(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Arra
             f"{classes.tolist()[0]!r}."
         )
     model.classes_ = classes
-    return X, class_codes(classes, labels), weights
+    codes = class_codes(classes, labels)
+    weights, unit, X, codes = merge_dask_copies(X, codes, weights)
+    bounds = (0,) * (classes.size + 1)
+    return BlockSample(X, codes, weights, unit, bounds, np.empty(0, np.int64))
 
 
 def choose_dask_nodes(

@@ -9,7 +9,6 @@ from array_api_compat import array_namespace
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
@@ -169,21 +168,21 @@ class ISEClassifier(ClassVectorClassifier):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; a weight of 2 is the same as the row twice.
+            Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
+            are relative: a common factor changes nothing.
 
         Returns
         -------
         self
         """
-        X, codes, weights = self._check_fit(X, y, sample_weight)
+        sample, _ = self._check_fit(X, y, sample_weight)
         if self.weighting != "uniform":
             refuse_dask(
-                X,
+                sample.X,
                 f"ISEClassifier(weighting={self.weighting!r})",
                 "its solver looks at all rows at once",
                 "use weighting='uniform', or a sample of the rows in memory, X[rows].compute()",
             )
-        sample = Sample.sorted(X, codes, weights, len(self.classes_))
         self.bandwidth_, chosen = self._resolve(sample)
         if self.weighting == "uniform":
             self._fit_means(sample, chosen)
@@ -194,7 +193,7 @@ class ISEClassifier(ClassVectorClassifier):
     def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
         """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
-            return resolve_bandwidth(self.bandwidth, sample.X, sample.weights), None
+            return sample.resolve_bandwidth(self.bandwidth), None
 
         def prepare(bandwidths: tuple[float, ...]) -> LeftOutVectors:
             return LeftOutVectors.of(sample, bandwidths, None, links="counts")

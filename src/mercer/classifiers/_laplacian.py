@@ -9,10 +9,9 @@ import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
-from mercer._arrays import copied, like, take_rows, to_numpy
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import resolve_bandwidth
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
@@ -232,17 +231,17 @@ class LaplacianClassifier(ClassVectorClassifier):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; a weight of 2 is the same as the row twice, except that with
-            `n_nodes` a row twice may be two nodes.
+            Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
+            are relative: a common factor changes nothing.
 
         Returns
         -------
         self
         """
-        X, codes, weights = self._check_fit(X, y, sample_weight)
-        X = copied(X)  # rows are kept
+        sample, merged = self._check_fit(X, y, sample_weight)
         random_state = check_random_state(self.random_state)
-        sample = Sample.sorted(X, codes, weights, len(self.classes_))
+        parts = (sample.X, sample.codes, sample.weights)
+        X, codes, weights = (sample.as_given(part) for part in parts)
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
@@ -256,6 +255,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         if chosen.densities is not None:
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
         self._expand(X, codes, chosen, random_state)
+        if merged is not None:
+            self.weights_ = take_rows(self.weights_, merged.index)
+            self.support_ = like(merged.rows[to_numpy(self.support_)], self.support_)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -295,7 +297,7 @@ class LaplacianClassifier(ClassVectorClassifier):
                 prepare, ways, sample, self.scoring, self.loo_rows
             )
         else:
-            bandwidth = resolve_bandwidth(self.bandwidth, sample.X, sample_weight=sample.weights)
+            bandwidth = sample.resolve_bandwidth(self.bandwidth)
             if self.rule != "auto":
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
                 return vectors((bandwidth,), self.tol)

@@ -1,7 +1,7 @@
 r"""What every rule needs to judge each training row without it, at a ladder of bandwidths.
 
-One repetition of a row leaves at a time (u = min(1, ω)), so that a weight of 2 is the same as a row
-twice.  Leaving row i out changes
+What leaves with a row, u, is all of its weight ω, or one of its copies where rows of another class
+lie at the same place (`mercer._weights`).  Leaving row i out changes
 
 - its own terms;
 - the density at every other row, F_j − u g_ij, and with it the weight β_j = ω_j F_j^(−1/2): exact

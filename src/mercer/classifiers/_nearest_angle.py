@@ -13,8 +13,9 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_totals, take_by_code
 from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs
-from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import fit_context, get_namespace
+from mercer._weights import check_row_weights
 from mercer.classifiers._dask_sample import check_dask_fit
 
 Array = Any

@@ -157,19 +157,19 @@ class ParzenClassifier(ClassVectorClassifier):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; a weight of 2 is the same as the row twice.
+            Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
+            are relative: a common factor changes nothing.
 
         Returns
         -------
         self
         """
-        X, codes, weights = self._check_fit(X, y, sample_weight)
-        sample = Sample.sorted(X, codes, weights, len(self.classes_))
-        counts = to_numpy(sample.counts)
+        sample, _ = self._check_fit(X, y, sample_weight)
+        weights, counts = sample.weights, to_numpy(sample.counts)
         self.class_count_ = like(counts, weights)
         self.priors_ = like(check_priors(self.priors, counts), weights)
         self.bandwidth_ = self._resolve(sample)
-        self.X_fit_, self._weights = sample.X, sample.weights
+        self.X_fit_, self._weights = sample.X, weights
         self._codes = like(sample.codes, weights, dtype=array_namespace(weights).int64)
         return self
 
@@ -187,7 +187,7 @@ class ParzenClassifier(ClassVectorClassifier):
                     "a rule, or pass one number for each class."
                 )
             return self._leave_one_out(sample)
-        pooled = resolve_bandwidth(self.bandwidth, sample.X, sample.weights, kernel=self.kernel)
+        pooled = sample.resolve_bandwidth(self.bandwidth, kernel=self.kernel)
         if not self.per_class:
             return pooled
         if is_dask_array(sample.X):
@@ -197,7 +197,6 @@ class ParzenClassifier(ClassVectorClassifier):
                 self.bandwidth, sample.X[low:high, :], sample.weights[low:high], kernel=self.kernel
             )
             if bool(xp.any(sample.X[low:high, :] != sample.X[low, :]))
-            and float(xp.sum(sample.weights[low:high])) > 1
             else pooled
             for low, high in pairwise(sample.bounds)
         ]
@@ -208,7 +207,7 @@ class ParzenClassifier(ClassVectorClassifier):
         widths = []
         for c in range(sample.n_classes):
             weights, X = keep_counted(sample.weights * (sample.codes == c), sample.X)
-            varies = float(abs(X - X[:1]).max()) and float(weights.sum()) > 1
+            varies = bool(abs(X - X[:1]).max() > 0)
             rule = {"sample_weight": weights, "kernel": self.kernel}
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
         return np.array(widths)

@@ -6,10 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array, is_numpy_array
+from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows
+from mercer._arrays import like, take_rows, to_numpy
+from mercer._weights import leaving_weights
+from mercer.bandwidth import resolve_bandwidth
 
 Array = Any
 Rows = slice | NDArray[np.int64]  # some rows of a sample
@@ -26,6 +28,8 @@ class Sample:
         Class 0…C−1 of each row, in order.
     weights : float64 array of shape (n,)
         How often each row counts, ω.
+    unit : float64 array of shape (n,)
+        What leaves when a row is left out, u: all of its weight, or one of its copies.
     bounds : tuple of int
         Class c is rows bounds[c] … bounds[c + 1].
     order : NumPy array of int of shape (n,)
@@ -35,19 +39,24 @@ class Sample:
     X: Array
     codes: Array
     weights: Array
+    unit: Array
     bounds: tuple[int, ...]
     order: NDArray[np.int64]
 
     @classmethod
-    def sorted(cls, X: Array, codes: Array, weights: Array, n_classes: int = 0) -> "Sample":
-        """Sort rows by class; those of a Dask array, with C classes, stay where they are."""
-        if is_dask_array(X):
-            from mercer.classifiers._dask_sample import BlockSample
-
-            return BlockSample(X, codes, weights, (0,) * (n_classes + 1), np.empty(0, np.int64))
+    def sorted(cls, X: Array, codes: Array, weights: Array, unit: Array = None) -> "Sample":
+        """Sort rows by class; without a unit, no two rows of a class are the same."""
+        if unit is None:
+            unit = like(leaving_weights(to_numpy(weights)), weights)
         order = np.argsort(codes, kind="stable")
         bounds = (0, *np.cumsum(np.bincount(codes)).tolist())
-        return cls(take_rows(X, order), codes[order], take_rows(weights, order), bounds, order)
+        X, weights, unit = (take_rows(A, order) for A in (X, weights, unit))
+        return cls(X, codes[order], weights, unit, bounds, order)
+
+    def resolve_bandwidth(self, bandwidth: Any, **options: Any) -> float:
+        """Return a bandwidth as a number; rules see as many rows as the weights add up to."""
+        n_rows = float(self.weights.sum())
+        return resolve_bandwidth(bandwidth, self.X, self.weights, n_rows=n_rows, **options)
 
     def as_given(self, values: Array) -> Array:
         """Return (n,) numbers in the order in which the rows were given."""
@@ -75,12 +84,6 @@ class Sample:
         """`codes` where the data are."""
         return like(self.codes, self.weights, dtype=array_namespace(self.weights).int64)
 
-    @cached_property
-    def unit(self) -> Array:
-        """What leaves with a row: one repetition, or all of a row that counts less; (n,)."""
-        xp = array_namespace(self.weights)
-        return xp.minimum(self.weights, xp.ones_like(self.weights))
-
     def class_sums(self, values: Array) -> Array:
         """Add up (…, n) numbers by class: (…, C)."""
         xp = array_namespace(values)
@@ -105,5 +108,21 @@ class Sample:
     def counts_without(self, rows: Rows) -> Array:
         """N_c when the row is left out: (rows, C); exactly 0 where nothing is left."""
         return array_namespace(self.weights).where(
-            self.own(rows), self.counts - self.unit[self.index(rows)][:, None], self.counts
+            self.own(rows), self._class_weight_without[self.index(rows)][:, None], self.counts
         )
+
+    @cached_property
+    def _class_weight_without(self) -> Array:
+        """N_c of each row's own class when the row is left out: (n,).
+
+        At most one row of a class has more than half of its weight; of such a row, what is left
+        is added up anew, because the difference would have lost its digits.
+        """
+        left = take_rows(self.counts, self.codes) - self.unit
+        is_heavy = 2 * self.unit > take_rows(self.counts, self.codes)
+        for row in np.flatnonzero(to_numpy(is_heavy)).tolist():
+            low, high = self.bounds[self.codes[row]], self.bounds[self.codes[row] + 1]
+            xp = array_namespace(left)
+            others = xp.sum(self.weights[low:row]) + xp.sum(self.weights[row + 1 : high])
+            left[row] = others + (self.weights[row] - self.unit[row])
+        return left

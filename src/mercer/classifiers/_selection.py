@@ -7,7 +7,7 @@ from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
-from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
+from mercer.bandwidth import bandwidth_ladder
 from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, race
 from mercer.classifiers._sample import Sample
@@ -80,7 +80,7 @@ def _centre(sample: Sample) -> float:
         from mercer.classifiers._dask_left_out import block_centre
 
         return block_centre(sample)
-    silverman = silverman_bandwidth(sample.X, sample_weight=sample.weights)
+    silverman = sample.resolve_bandwidth("silverman")
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
     X, weights = xp.astype(sample.X, xp.float64) / unit, sample.weights / xp.sum(sample.weights)

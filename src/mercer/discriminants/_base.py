@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_row_weights, check_same_home, check_span, check_tensor
+from mercer._rows import check_same_home, check_span, check_tensor
 from mercer._sklearn import get_namespace
+from mercer._weights import check_row_weights, merge_copies
 from mercer.discriminants._kernels import KernelFunction
 
 __all__ = [
@@ -218,11 +219,13 @@ def validate_rows(
 
 
 def encode_labels(
-    estimator: FisherDiscriminant, y: Array, sample_weight: Any
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp], FloatArray]:
-    """Set ``classes_``; return the rows that count, the classes, their labels 0 … C − 1, weights.
+    estimator: FisherDiscriminant, X: Array, y: Array, sample_weight: Any
+) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp], FloatArray, FloatArray]:
+    """Set ``classes_``; return the rows that count, the classes, and what is known of the rows.
 
-    All that is returned is of NumPy.
+    That is their labels 0 … C − 1, their weights, and the share of a row's weight that
+    leave-one-out takes away.  Of identical rows of one class only the first is returned, with
+    the weight of all.  All that is returned is of NumPy.
 
     Raises
     ------
@@ -238,7 +241,12 @@ def encode_labels(
             f"positive weight, got {len(classes)} class."
         )
     estimator.classes_ = like(classes, y) if is_torch_array(y) else classes
-    return rows, classes, labels.astype(np.intp), weights[rows]
+    labels = labels.astype(np.intp)
+    merged = merge_copies(
+        take_rows(X, rows) if len(rows) < len(weights) else X, labels, weights[rows]
+    )
+    removed = merged.leaving / merged.weights
+    return rows[merged.rows], classes, merged.take(labels), merged.weights, removed
 
 
 def resolve_class_weight(

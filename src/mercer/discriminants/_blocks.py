@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import refuse_dask
 from mercer._memory import room_on_device
-from mercer._rows import check_row_weights, check_same_home
+from mercer._rows import check_same_home
 from mercer._sklearn import fit_context
+from mercer._weights import check_given_weights, merge_copies
 from mercer.discriminants._base import resolve_class_weight, validate_rows
 from mercer.discriminants._buffer import RowBuffer
-from mercer.discriminants._coding import class_sums, encode
+from mercer.discriminants._coding import Coding, class_sums, encode
 
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
@@ -74,7 +75,8 @@ class BlockFitting:
         classes : array-like of shape (n_classes,), default=None
             All classes that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows.
+            Whole numbers say how often each row counts.  Others are relative to those of the
+            other blocks, and after `fit` to a mean of one.
 
         Returns
         -------
@@ -91,7 +93,7 @@ class BlockFitting:
         else:
             check_same_home(X, self._state.buffer.X if self._state.buffer else self.X_fit_)
         labels = _labels(to_numpy(self.classes_), to_numpy(y))
-        counts = check_row_weights(sample_weight, X.shape[0])
+        counts = check_given_weights(sample_weight, X.shape[0])
         rows = np.flatnonzero(counts > 0)
         position = self._state.n_rows + rows
         self._state.n_rows += X.shape[0]
@@ -157,34 +159,44 @@ def _add(
     class_weight = resolve_class_weight(estimator.class_weight, classes, seen)
     estimator._set_priors(seen * class_weight, X)
     if buffer is None:
-        _add_block(estimator, X, labels, counts, class_weight)
+        _add_block(estimator, *_without_copies(X, labels, counts, class_weight, "total"))
         estimator._path = estimator._solve(None, None)
     else:
         buffer = state.buffer = buffer.extend(X, labels, counts, position)
         if len(np.unique(buffer.labels)) < 2:
             return
-        kept = encode(buffer.labels, buffer.counts, class_weight, estimator.scatter)
+        merged = merge_copies(buffer.X, buffer.labels, buffer.counts)
+        known = (buffer.X, buffer.labels, buffer.counts, class_weight)
+        rows, kept = _without_copies(*known, estimator.scatter)
         is_full = len(buffer.labels) >= _MOST_KEPT
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
-            chosen = estimator._choose(buffer.X, kept, state.rng)
-            estimator._set_support(buffer.position[chosen], X)
+            chosen = estimator._choose(rows, kept, state.rng)
+            estimator._set_support(buffer.position[merged.rows[chosen]], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
-        _add_block(estimator, X, labels, counts, class_weight)
-        estimator._path = estimator._solve(buffer.X, kept)
+        _add_block(estimator, *_without_copies(X, labels, counts, class_weight, "total"))
+        estimator._path = estimator._solve(rows, kept)
         if is_full:
             state.buffer = None
     estimator._finish(len(estimator._path))
 
 
-def _add_block(
-    estimator: "Sparse",
+def _without_copies(
     X: Array,
     labels: NDArray[np.intp],
     counts: FloatArray,
     class_weight: FloatArray,
-) -> None:
+    scatter: str,
+) -> tuple[Array, Coding]:
+    """Return rows of which no two of a class are the same, and their coding."""
+    merged = merge_copies(X, labels, counts)
+    removed = merged.leaving / merged.weights
+    options = (class_weight, scatter)
+    return merged.take(X), encode(merged.take(labels), merged.weights, removed, *options)
+
+
+def _add_block(estimator: "Sparse", X: Array, coding: Coding) -> None:
     """Add rows to the moments."""
-    estimator._add_up(X, encode(labels, counts, class_weight, "total"))
+    estimator._add_up(X, coding)
     total = float(estimator._moments.weights.sum())
     estimator._scale = total if estimator.scatter == "sum" else 1.0

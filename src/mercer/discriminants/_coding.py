@@ -35,6 +35,8 @@ class Coding:
         Class of each row, 0 … C − 1.
     counts : ndarray of shape (n_rows,)
         Sample weights: how many rows each row stands for.
+    removed : ndarray of shape (n_rows,)
+        Share of a row's weight that leave-one-out takes away: 1, or 1/m for one of m copies.
     rule_weights : ndarray of shape (n_rows,)
         Weights in the threshold and in the leave-one-out score; they add up to one.
     weights : ndarray of shape (n_rows,)
@@ -51,6 +53,7 @@ class Coding:
 
     labels: Array
     counts: Array
+    removed: Array
     rule_weights: Array
     weights: Array
     shares: Array
@@ -63,12 +66,17 @@ class Coding:
         """Targets of each row, of shape (n_rows, C − 1)."""
         return array_namespace(self.scores).take(self.scores, self.labels, axis=0)
 
+    @property
+    def observations(self) -> Array:
+        """How many rows leave-one-out sees in each row, of shape (n_rows,)."""
+        return 1.0 / self.removed
+
     def like(self, X: Array) -> "Coding":
         """Return the coding as arrays of X's library, on X's device."""
         if is_numpy_array(X):
             return self
         xp = array_namespace(X)
-        names = ("counts", "rule_weights", "weights", "shares", "scores")
+        names = ("counts", "removed", "rule_weights", "weights", "shares", "scores")
         moved = {name: like(getattr(self, name), X, dtype=xp.float64) for name in names}
         return replace(self, labels=like(self.labels, X, dtype=xp.int64), **moved)
 
@@ -78,6 +86,7 @@ class Coding:
             self,
             labels=self.labels[rows],
             counts=self.counts[rows],
+            removed=self.removed[rows],
             rule_weights=self.rule_weights[rows],
             weights=self.weights[rows],
         )
@@ -111,7 +120,11 @@ class Discriminants:
 
 
 def encode(
-    labels: NDArray[np.intp], sample_weight: Array, class_weight: Array, scatter: str
+    labels: NDArray[np.intp],
+    sample_weight: Array,
+    removed: Array,
+    class_weight: Array,
+    scatter: str,
 ) -> Coding:
     """Build the coding of positively weighted rows.
 
@@ -121,6 +134,8 @@ def encode(
         Class of each row; every class has a row.
     sample_weight : ndarray of shape (n_rows,)
         Positive.
+    removed : ndarray of shape (n_rows,)
+        Share of each row's weight that leave-one-out takes away.
     class_weight : ndarray of shape (C,)
         Factors on the rows of each class.
     scatter : {"class", "total", "sum"}
@@ -137,7 +152,8 @@ def encode(
         weights, scale = rule / total, float(total) if scatter == "sum" else 1.0
     shares = class_sums(labels, weights, n_classes)
     scores = contrasts(shares)
-    return Coding(labels, sample_weight, rule / total, weights, shares, scores, scale, float(total))
+    parts = (rule / total, weights, shares, scores, scale, float(total))
+    return Coding(labels, sample_weight, removed, *parts)
 
 
 def class_sums(labels: NDArray[np.intp], weights: Array, n_classes: int) -> Array:

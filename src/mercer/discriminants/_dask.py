@@ -26,8 +26,10 @@ from mercer._dask import (
     gather_rows,
     is_dask_array,
     keep_counted,
+    merge_dask_copies,
     ones,
     row_numbers,
+    settle_dask_weights,
 )
 from mercer._memory import working_memory
 from mercer.discriminants._base import log_priors, resolve_class_weight, resolve_priors
@@ -90,7 +92,7 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
     if model.node_choice == "loo":
         picks = sample_rows(table.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         rows, sample = table.take(picks)
-        units = np.minimum(1.0, sample.counts) * table.weights_per_row[sample.labels]
+        units = sample.counts * sample.removed * table.weights_per_row[sample.labels]
         K = model._kernel.matrix(rows, model.X_fit_)
         options = (log_priors(model.priors_), model.scoring)
         n_nodes = model._best_count(left_out_scores(model._path, K, sample, units, *options))
@@ -106,8 +108,9 @@ class _Table:
 
     Attributes
     ----------
-    X, codes, counts, numbers : Dask arrays
-        Rows that count, classes 0 … C − 1, sample weights, and where the rows were.
+    X, codes, counts, removed, numbers : Dask arrays
+        Rows that count, classes 0 … C − 1, sample weights, the share of them that leave-one-out
+        takes away, and where the rows were.
     in_class, class_weight, weights_per_row : ndarrays of shape (C,)
         Sample weight of each class, its factor, and the weight p of a row of sample weight 1.
     scale, total : float
@@ -117,6 +120,7 @@ class _Table:
     X: Any
     codes: Any
     counts: Any
+    removed: Any
     numbers: Any
     in_class: Array
     class_weight: Array
@@ -137,6 +141,7 @@ class _Table:
             counts = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
             counts, X, labels, numbers = keep_counted(counts, X, labels, numbers)
             classes = classes[:0] if X.shape[0] == 0 else find_classes(labels, X)[0]
+            counts = settle_dask_weights(counts) if X.shape[0] else counts
         check_classification_targets(classes)
         if len(classes) < 2:
             raise ValueError(
@@ -145,6 +150,7 @@ class _Table:
             )
         model.classes_ = classes
         codes = class_codes(classes, labels)
+        counts, leaving, X, codes, numbers = merge_dask_copies(X, codes, counts, numbers)
         in_class = class_totals(codes, counts, len(classes))
         class_weight = resolve_class_weight(model.class_weight, classes, in_class)
         # As `encode` makes them: p is a factor of the class times the row's sample weight.
@@ -154,8 +160,9 @@ class _Table:
         else:
             per_row, scale = class_weight / total, total if model.scatter == "sum" else 1.0
         return cls(
-            X, codes, counts, numbers, in_class, class_weight, per_row, scale, total, model.scatter
-        )
+            X, codes, counts, leaving / counts, numbers,
+            in_class, class_weight, per_row, scale, total, model.scatter,
+        )  # fmt: skip
 
     @property
     def n_rows(self) -> int:
@@ -163,7 +170,8 @@ class _Table:
 
     def take(self, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Coding]:
         """Bring a sample together, in which every class keeps its weight and targets."""
-        X, labels, counts = (gather_rows(A, rows) for A in (self.X, self.codes, self.counts))
+        parts = (self.X, self.codes, self.counts, self.removed)
+        X, labels, counts, removed = (gather_rows(A, rows) for A in parts)
         labels = labels.astype(np.intp)
         has = np.bincount(labels, counts, len(self.in_class))
         stands_for = np.divide(self.in_class, has, out=np.ones_like(has), where=has > 0)[labels]
@@ -171,6 +179,7 @@ class _Table:
         coding = Coding(
             labels,
             counts,
+            removed,
             counts * (self.class_weight / self.total)[labels] * stands_for,
             counts * self.weights_per_row[labels] * stands_for,
             shares,
@@ -198,7 +207,9 @@ class _AddUp:
     per_row: Array
     single: bool
 
-    def __call__(self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array) -> Moments:
+    def __call__(
+        self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array, removed: Array
+    ) -> Moments:
         moments = Moments.empty(len(self.per_row), self.shift)
         labels = labels.astype(np.intp)
         weights = counts * self.per_row[labels]
@@ -210,7 +221,7 @@ class _AddUp:
                 K: NDArray[Any] = self.kernel.single(part, near)
             else:
                 K = self.kernel.matrix(X[rows], self.nodes)
-            moments.absorb(K, labels[rows], weights[rows], counts[rows])
+            moments.absorb(K, labels[rows], weights[rows], 1.0 / removed[rows])
         return moments
 
 
@@ -224,9 +235,8 @@ def _add_up(model: "Sparse", table: _Table, *, is_long: bool) -> Moments:
         table.weights_per_row * table.total,  # moments of later blocks can be added
         is_long and model._kernel.kernel == "rbf",
     )
-    blocks = Blocks.of(table.X).map(
-        add, Blocks.of(table.codes), Blocks.of(table.counts), name="moments"
-    )
+    others = (Blocks.of(A) for A in (table.codes, table.counts, table.removed))
+    blocks = Blocks.of(table.X).map(add, *others, name="moments")
     moments: Moments = compute(blocks.merged(_merge, name="moments"))[0]
     return moments
 
@@ -249,8 +259,9 @@ def _all_rows(model: "Sparse", table: _Table) -> tuple[NDArray[Any] | None, Codi
             f"{len(model.X_fit_)} nodes in one place, {n_bytes / 2**20:.0f} MiB and more than "
             f"working_memory={working_memory() / 2**20:.0f} MiB; use alpha='gcv'."
         )
-    X, codes, counts = (A.compute() for A in (table.X, table.codes, table.counts))
-    return X, encode(codes.astype(np.intp), counts, table.class_weight, table.scatter)
+    parts = (table.X, table.codes, table.counts, table.removed)
+    X, codes, counts, removed = (A.compute() for A in parts)
+    return X, encode(codes.astype(np.intp), counts, removed, table.class_weight, table.scatter)
 
 
 def sample_rows(

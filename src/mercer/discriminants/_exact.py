@@ -156,7 +156,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     *Leave-one-out.*  Targets, class weights, ridge and scale stay at their values for all rows;
     the level of the outputs, which would tell the class of the row that is missing, is taken
-    out; a row of sample weight w loses one unit of it, so that weights equal repetition.
+    out.  Identical rows of one class are one row and leave together, unless rows of another
+    class lie at the same place: then one of them leaves at a time.
 
     Departures from the paper: several classes; the penalty αᵀKα by default, for which
     leave-one-out is refitting; N scaled by class, which the paper's results need; priors in the
@@ -245,7 +246,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows.
+            Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
+            are relative: a common factor changes nothing.
 
         Returns
         -------
@@ -263,11 +265,11 @@ class KernelFisherDiscriminant(FisherDiscriminant):
                 f"kernel='precomputed' needs a square matrix in fit, got shape {tuple(X.shape)}."
             )
 
-        rows, classes, labels, counts = encode_labels(self, y, sample_weight)
+        rows, classes, labels, counts, removed = encode_labels(self, X, y, sample_weight)
         self._check_components(len(classes))
         in_class = class_sums(labels, counts, len(classes))
         class_weight = resolve_class_weight(self.class_weight, classes, in_class)
-        coding = encode(labels, counts, class_weight, self.scatter)
+        coding = encode(labels, counts, removed, class_weight, self.scatter)
 
         self.priors_ = like(resolve_priors(self.priors, in_class * class_weight), X)
         X = take_rows(X, rows)

@@ -42,7 +42,7 @@ class Moments:
     weights : ndarray of shape (C,)
         Σᵢ vᵢ over each class.
     count : float
-        Number of rows, a row of sample weight two counting as two.
+        How many rows leave-one-out could leave out, which tells what share of itself a row fits.
     shift : ndarray of shape (n_nodes,)
         What was subtracted from k: sums about a distant origin would lose digits.
     """
@@ -63,7 +63,7 @@ class Moments:
         )
         return cls(gram, sums, weights, 0.0, shift)
 
-    def absorb(self, K: Array, labels: Array, weights: Array, counts: Array) -> None:
+    def absorb(self, K: Array, labels: Array, weights: Array, observations: Array) -> None:
         """Add rows, whose kernels K (n_rows, n_nodes) may be float32; all sums are in float64.
 
         Where a device runs out of memory, nothing is added.
@@ -78,7 +78,7 @@ class Moments:
         self.gram += centred.T @ centred
         self.sums += sums
         self.weights += in_class
-        self.count += float(xp.sum(counts))
+        self.count += float(xp.sum(observations))
 
     def merge(self, other: "Moments") -> None:
         """Add the rows of moments with the same shift."""
@@ -131,7 +131,7 @@ def accumulate(
     kernel_block: Callable[[slice], Array],
     labels: Array,
     weights: Array,
-    counts: Array,
+    observations: Array,
 ) -> Moments:
     """Add all rows to the moments, block by block on all cores or a device, and return them.
 
@@ -141,8 +141,8 @@ def accumulate(
         Where to add.
     kernel_block : callable
         Returns the kernels of a slice of rows with the nodes.
-    labels, weights, counts : array of shape (n_rows,)
-        Classes, weights v and sample weights of the rows, where the moments are.
+    labels, weights, observations : array of shape (n_rows,)
+        Classes, weights v, and how many rows each one is for leave-one-out, where the moments are.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def accumulate(
     if not is_numpy_array(moments.gram):
 
         def absorb(rows: slice) -> None:
-            moments.absorb(kernel_block(rows), labels[rows], weights[rows], counts[rows])
+            moments.absorb(kernel_block(rows), labels[rows], weights[rows], observations[rows])
 
         most = min(_BLOCK_TENSORS, working_memory() // (8 * _COPIES))
         in_blocks(absorb, labels.shape[0], most // n_nodes)
@@ -164,7 +164,7 @@ def accumulate(
     def work(thread: int) -> Moments:
         part = Moments.empty(len(moments.weights), moments.shift)
         for rows in blocks[thread::n_threads]:
-            part.absorb(kernel_block(rows), labels[rows], weights[rows], counts[rows])
+            part.absorb(kernel_block(rows), labels[rows], weights[rows], observations[rows])
         return part
 
     if n_threads == 1:

@@ -95,7 +95,7 @@ def choose_nodes(
         lambda rows: kernel.matrix(X[rows, :], candidates),
         there.labels,
         there.weights,
-        there.counts,
+        there.observations,
     )
     U = (moments.class_means.T * moments.shares) @ contrasts(moments.shares)
     G = moments.total_scatter()

@@ -267,7 +267,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight two counts as two rows.
+            Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
+            are relative: a common factor changes nothing.
 
         Returns
         -------
@@ -280,7 +281,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
         """Fit validated rows."""
-        rows, classes, labels, counts = encode_labels(self, y, sample_weight)
+        rows, classes, labels, counts, removed = encode_labels(self, X, y, sample_weight)
         self._check_components(len(classes))
         n_rows = X.shape[0]
         if len(rows) < n_rows:
@@ -288,7 +289,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
         in_class = class_sums(labels, counts, len(classes))
         class_weight = resolve_class_weight(self.class_weight, classes, in_class)
-        coding = encode(labels, counts, class_weight, self.scatter)
+        coding = encode(labels, counts, removed, class_weight, self.scatter)
         self._set_priors(in_class * class_weight, X)
 
         rng = check_random_state(self.random_state)
@@ -400,7 +401,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         block = self._single_block(X) if is_long else double
         coding = coding.like(X)
         weights = coding.weights * coding.total  # moments of later blocks can be added
-        accumulate(self._moments, block, coding.labels, weights, coding.counts)
+        accumulate(self._moments, block, coding.labels, weights, coding.observations)
 
     def _single_block(self, X: NDArray[Any]) -> Callable[[slice], Array]:
         """Return a function that computes kernels of rows with the nodes in single precision."""
@@ -445,7 +446,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """Return the node count with the best leave-one-out score on a sample of the rows."""
         rows = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         K = self._kernel.matrix(take_rows(X, rows), self.X_fit_)
-        units = (coding.weights * np.minimum(1.0, coding.counts) / coding.counts)[rows]
+        units = (coding.weights * coding.removed)[rows]
         sample, units = coding.take(rows).like(K), like(units, K)
         options = (log_priors(self.priors_), self.scoring)
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))

@@ -81,7 +81,7 @@ def tune(
     """
     middle = gammas[0] if isinstance(gammas, tuple) else gammas
     rows: _Surface = {}
-    slack = np.inf if by_error else 0.5 / np.sqrt(float(coding.counts.sum()))
+    slack = np.inf if by_error else 0.5 / np.sqrt(float(coding.observations.sum()))
     held: tuple[int, RidgeBasis] | None = None  # the best so far: a decomposition is large
     for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
         basis, alphas = decompose(middle * 2.0**rung)
@@ -115,10 +115,12 @@ def loo_rule(
     """
     targets = coding.targets
     xp = array_namespace(targets)
-    outputs, fitted = basis.leave_one_out(targets, alphas, coding.counts)
+    outputs, fitted = basis.leave_one_out(targets, alphas, coding.removed)
     errors = xp.sum((targets - outputs) ** 2, axis=-1) @ coding.weights / targets.shape[1]
-    left_out = coding.weights * xp.minimum(coding.counts, 1.0) / coding.counts
-    outputs = outputs + (left_out / (1.0 - left_out))[:, None] * targets
+    left_out = coding.weights * coding.removed
+    # One row may have nearly all of the weight.
+    rest = xp.maximum(1.0 - left_out, np.finfo(float).eps)
+    outputs = outputs + (left_out / rest)[:, None] * targets
     rule = fit_rule(outputs, fitted, coding.labels, coding.rule_weights, log_priors)
     return rule, outputs, errors
 

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
 from mercer._memory import by_slabs
-from mercer._rows import check_row_weights, refuse_tensor
+from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
+from mercer._weights import check_row_weights
 from mercer.models._capped import CappedClassifier
 from mercer.models._delegating import DelegatingClassifier
 

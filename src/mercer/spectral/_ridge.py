@@ -96,8 +96,8 @@ class RidgeBasis:
         residuals /= self.root[:, None, None]
         return xp.permute_dims(residuals, (1, 0, 2)), complements.T
 
-    def leave_one_out(self, targets: Array, alphas: Array, counts: Array) -> tuple[Array, Array]:
-        """Return f at each row from a fit without one unit of that row, and from the full fit.
+    def leave_one_out(self, targets: Array, alphas: Array, share: Array) -> tuple[Array, Array]:
+        """Return f at each row from a fit without that row, or a part of it, and the full fit's.
 
         Parameters
         ----------
@@ -105,16 +105,15 @@ class RidgeBasis:
             With weighted mean zero; they, the other rows' weights and α stay as they are.
         alphas : ndarray of shape (n_alphas,)
             The ridges.
-        counts : ndarray of shape (n_rows,)
-            How many units a row stands for: one unit (or all, where that is less) is left out.
+        share : ndarray of shape (n_rows,)
+            Share of each row's weight that is left out, 1 for all of it.
 
         Returns
         -------
         left_out, fitted : ndarray of shape (n_alphas, n_rows, n_targets)
         """
         residuals, complements = self.residuals(targets, alphas)
-        xp = array_namespace(counts)
-        share = xp.minimum(counts, 1.0) / counts  # of the row's weight that is left out
+        xp = array_namespace(share)
         # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
         left = (1.0 - share) + share * complements
         left = xp.maximum(left, np.finfo(float).tiny)
