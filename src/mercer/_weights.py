@@ -171,7 +171,7 @@ def merge_places(places: NDArray[np.int64], codes: NDArray[Any], weights: Vector
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
     rows, index = first[order].astype(np.int64), rank[index].astype(np.int64)
-    total = np.bincount(index, weights)
+    total: Vector = np.bincount(index, weights).astype(np.float64)
     copies = weights if is_whole(weights) else np.ones_like(weights)
     is_mixed = np.bincount(places[rows])[places[rows]] > 1
     leaving = np.where(is_mixed, total / np.bincount(index, copies), total)

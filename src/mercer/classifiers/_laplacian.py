@@ -5,7 +5,6 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
-import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
@@ -254,10 +253,10 @@ class LaplacianClassifier(ClassVectorClassifier):
         self.weights_ = xp.ones_like(weights)
         if chosen.densities is not None:
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
-        self._expand(X, codes, chosen, random_state)
+        numbers = row_numbers(X) if merged is None else merged.rows
+        self._expand(X, codes, numbers, chosen, random_state)
         if merged is not None:
             self.weights_ = take_rows(self.weights_, merged.index)
-            self.support_ = like(merged.rows[to_numpy(self.support_)], self.support_)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -330,11 +329,15 @@ class LaplacianClassifier(ClassVectorClassifier):
         shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
         return scores + shift
 
-    def _expand(self, X: Array, codes: Array, chosen: LeftOutVectors, random_state: Any) -> None:
-        """Set the nodes and weights of the expansion, and what the rules need of it."""
+    def _expand(
+        self, X: Array, codes: Array, rows: Array, chosen: LeftOutVectors, random_state: Any
+    ) -> None:
+        """Set the nodes and weights of the expansion, and what the rules need of it.
+
+        `rows` says which of the rows that were given these are.
+        """
         vectors = chosen.vectors
         beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
-        rows = row_numbers(X) if is_dask_array(X) else np.arange(codes.size)
         if self.n_nodes is not None and self.n_nodes < codes.size:
             if is_dask_array(X):
                 shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
@@ -342,10 +345,10 @@ class LaplacianClassifier(ClassVectorClassifier):
                     self.node_selection, X, codes, beta, shares, random_state
                 )
             else:
-                rows, beta = choose_nodes(
+                nodes, beta = choose_nodes(
                     self.node_selection, X, codes, beta, width, self.n_nodes, random_state
                 )
-                X, codes = take_rows(X, rows), codes[rows]
+                X, codes, rows = take_rows(X, nodes), codes[nodes], rows[nodes]
             sample = Sample.sorted(X, codes, beta)
             vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
         xp = array_namespace(beta)

@@ -25,7 +25,8 @@ def _fit_blocks(
     model: "NearestAngleClassifier", X: Any, y: Any, sample_weight: Any = None
 ) -> "NearestAngleClassifier":
     """Find the class means of rows in a Dask array: one pass."""
-    X, codes, weights = check_dask_fit(model, X, y, sample_weight)
+    sample = check_dask_fit(model, X, y, sample_weight)
+    X, codes, weights = sample.X, sample.codes, sample.weights
     counts = class_totals(codes, weights, model.classes_.size)
     shares = weights * take_by_code(1 / counts, codes)
     model.means_ = class_totals(codes, shares * X.astype(np.float64).T, model.classes_.size).T
