@@ -149,12 +149,12 @@ def merge_pairs(
 
 
 def compute(*parts: Blocks) -> list[Any]:
-    """Return the values of parts that are one task each, all computed at once."""
+    """Return the values of all tasks, computed at once: of merged parts, one for each."""
     import dask
     from dask.array.optimization import optimize
     from dask.delayed import Delayed
 
-    keys = [part.keys[0] for part in parts]
+    keys = [key for part in parts for key in part.keys]
     from dask.highlevelgraph import HighLevelGraph
 
     graph = optimize(HighLevelGraph.merge(*(part.graph for part in parts)), keys)

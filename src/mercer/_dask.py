@@ -222,8 +222,7 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     if X.shape[0] > _MOST_KEYS:
         whole = are_whole_blocks(weights)
         return weights, (weights.clip(max=1.0) if whole else weights), X, codes, *others
-    parts = Blocks.of(X).map(_keys_of_block, name="keys")
-    keys = np.concatenate(compute(parts.merged(_join, name="keys"))[0])
+    keys = np.concatenate(compute(Blocks.of(X).map(_keys_of_block, name="keys")))
     if np.unique(keys[:, 0]).size == len(keys):
         return weights, weights, X, codes, *others
     places = places_of_keys(keys[:, 0], lambda a, b: keys[a, 1] == keys[b, 1])
@@ -414,9 +413,9 @@ def _both(a: bool, b: bool) -> bool:
     return a and b
 
 
-def _keys_of_block(_: int, X: NDArray[Any]) -> list[NDArray[np.int64]]:
+def _keys_of_block(_: int, X: NDArray[Any]) -> NDArray[np.int64]:
     """Return two keys for each row: rows that share both are taken to be the same."""
-    return [np.stack([row_keys(X, factor) for factor in KEY_FACTORS], axis=1)]
+    return np.stack([row_keys(X, factor) for factor in KEY_FACTORS], axis=1)
 
 
 def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:
