@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._rows import check_coordinates
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
 from mercer.projections._svm import Loss
@@ -260,10 +260,11 @@ class LaplacianSupportVectorAnalysis(
         for weight in laplacian_weights:
             one = clone(self).set_params(laplacian_weight=weight)
             one._validate_params()
-            for name, value in vars(first).items():
-                if name.endswith("_") and not name.startswith("_"):
-                    setattr(one, name, value)
-            fitted.append(one._finish(setting, path.at(float(weight))))
+            with fit_afresh(one):
+                for name, value in vars(first).items():
+                    if name.endswith("_") and not name.startswith("_"):
+                        setattr(one, name, value)
+                fitted.append(one._finish(setting, path.at(float(weight))))
         return fitted
 
     def _finish(self, setting: Setting, whitened: Whitened) -> Self:
