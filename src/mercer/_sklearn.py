@@ -9,13 +9,16 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing as take_rows_of_any
 from sklearn.utils._array_api import get_namespace
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "FloatInterval",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -24,9 +27,25 @@ __all__ = [
     "fit_afresh",
     "fit_context",
     "get_namespace",
+    "take_rows_of_any",
 ]
 
 _RECORD = "_fitted_names"  # the attribute that holds the names of those that fits have added
+
+
+class FloatInterval(Interval):  # type: ignore[misc]
+    """Range of a float, beside that of an int: 1.0 may be a share where 1 is a count.
+
+    scikit-learn's type for this leaves out NumPy's floats of other widths than 64 bits.
+    """
+
+    def __init__(self, left: float | None, right: float | None, *, closed: str) -> None:
+        super().__init__(RealNotInt, left, right, closed=closed)
+
+    def is_satisfied_by(self, value: Any) -> bool:
+        """Tell whether it is a float, Python's or NumPy's, within the range."""
+        number = float(value) if isinstance(value, np.floating) else value
+        return bool(super().is_satisfied_by(number))
 
 
 def effective_n_threads() -> int:

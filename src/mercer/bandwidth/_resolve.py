@@ -25,6 +25,8 @@ _BY_SEARCH = {
     "least-squares-cv": least_squares_cross_validation,
 }
 
+RULES = (*_BY_NAME, *_BY_SEARCH)
+
 
 def resolve_bandwidth(
     bandwidth: Any, X: Any, sample_weight: Any = None, *, kernel: str | Kernel = "gaussian"
@@ -66,5 +68,5 @@ def resolve_bandwidth(
     if isinstance(bandwidth, str) and bandwidth in _BY_SEARCH:
         search = _BY_SEARCH[bandwidth]
         return search(X, sample_weight=sample_weight, kernel=get_kernel(kernel)).bandwidth
-    names = ", ".join(map(repr, (*_BY_NAME, *_BY_SEARCH)))
+    names = ", ".join(map(repr, RULES))
     raise ValueError(f"bandwidth must be a positive number or one of {names}; got {bandwidth!r}.")

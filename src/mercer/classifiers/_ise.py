@@ -10,6 +10,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
@@ -135,7 +136,7 @@ class ISEClassifier(ClassVectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],

@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import copied, like, take_rows, to_numpy
 from mercer._dask import class_sizes, held, is_dask_array, row_numbers
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
@@ -176,7 +177,7 @@ class LaplacianClassifier(ClassVectorClassifier):
     rule_: str
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -184,7 +185,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "density_subset": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            FloatInterval(0, 1, closed="right"),
             None,
         ],
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],

@@ -14,6 +14,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, keep_counted
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
@@ -120,7 +121,11 @@ class ParzenClassifier(ClassVectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, "array-like"],
+        "bandwidth": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"loo", *RULES}),
+            "array-like",
+        ],
         "per_class": ["boolean"],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],

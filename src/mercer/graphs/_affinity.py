@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer.graphs._sparse import with_values
 from mercer.kernels import get_kernel
 
 __all__ = ["Symmetry", "binary_affinity", "heat_affinity", "heat_width", "symmetrize"]
@@ -39,7 +40,7 @@ def heat_affinity(graph: csr_array, *, width: float) -> csr_array:
     """
     with np.errstate(under="ignore"):
         weights = get_kernel("gaussian").profile(graph.data, width)
-    return csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
+    return with_values(graph, weights)
 
 
 def binary_affinity(graph: csr_array) -> csr_array:
@@ -49,7 +50,7 @@ def binary_affinity(graph: csr_array) -> csr_array:
     >>> binary_affinity(neighbor_graph([[0.0], [2.0]])).data.tolist()
     [1.0, 1.0]
     """
-    return csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    return with_values(graph, np.ones(graph.nnz))
 
 
 def symmetrize(W: csr_array, how: Symmetry = "or") -> csr_array:

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer.graphs._sparse import with_values
+
 __all__ = ["label_product", "perturb_edges"]
 
 
@@ -24,8 +26,7 @@ def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
     y = np.asarray(y)
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     same = y[rows] == y[W.indices]
-    data = W.data + np.where(same, label_weight, 1 - label_weight)
-    return csr_array((data, W.indices, W.indptr), shape=W.shape)
+    return with_values(W, W.data + np.where(same, label_weight, 1 - label_weight))
 
 
 def label_product(y: Any, label_weight: float, Z: NDArray[np.float64]) -> NDArray[np.float64]:

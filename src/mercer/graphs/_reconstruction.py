@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from mercer.graphs._sparse import with_values
+
 __all__ = ["reconstruction_weights", "uniform_weights"]
 
 _CHUNK = 2**22  # numbers in a block of differences: 32 MiB
@@ -58,7 +60,7 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
             part = rows[start : start + step]
             entries = graph.indptr[part][:, np.newaxis] + np.arange(k)
             data[entries] = _barycentric(X[graph.indices[entries]] - X[part, np.newaxis], reg)
-    W = csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
+    W = with_values(graph, data)
     alone = (counts == 0).astype(np.float64)
     return csr_array(W + diags_array(alone)) if alone.any() else W
 
@@ -97,5 +99,5 @@ def uniform_weights(graph: csr_array) -> csr_array:
            [0. , 0. , 1. ]])
     """
     share = 1.0 / (np.diff(graph.indptr) + 1)
-    ones = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    ones = with_values(graph, np.ones(graph.nnz))
     return csr_array(diags_array(share) @ (ones + diags_array(np.ones(graph.shape[0]))))

@@ -120,7 +120,7 @@ class DecisionRegionDisplay:
                 "regions to draw."
             )
         points, names = _two_columns(X)
-        if not (isinstance(grid_resolution, int) and grid_resolution > 1):
+        if not (isinstance(grid_resolution, int | np.integer) and grid_resolution > 1):
             raise ValueError(
                 f"grid_resolution must be an integer above 1, got {grid_resolution!r}."
             )

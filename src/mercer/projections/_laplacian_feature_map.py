@@ -16,6 +16,7 @@ from mercer._memory import by_slabs, room_on_device
 from mercer._rows import check_same_home, check_size, check_span, check_tensor, check_width_span
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.kernels import get_kernel, mercer_width
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -116,7 +117,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({*RULES})],
         "density": [StrOptions({"parzen", "mercer"}), None],
     }
 
@@ -197,7 +198,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return by_slabs(
                 lambda rows: xp.astype(self._coordinates(rows), X.dtype),
                 X,
-                8 * (X.shape[1] + 4 * self.n_components + 4),
+                8 * (X.shape[1] + 4 * self._n_features_out + 4),
             )
 
     def _coordinates(self, X: Array) -> Array:
@@ -209,7 +210,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         near = log_density > _FAR
         if bool(xp.all(near)):
             return self._sums(X, expansion) * xp.exp(-0.5 * log_density)[:, None]
-        out = xp.empty((X.shape[0], self.n_components), dtype=xp.float64, device=device(X))
+        out = xp.empty((X.shape[0], self._n_features_out), dtype=xp.float64, device=device(X))
         if bool(xp.any(near)):
             out[near] = self._sums(X[near], expansion) * xp.exp(-0.5 * log_density[near])[:, None]
         out[~near] = self._far_sums(X[~near], expansion)
@@ -217,7 +218,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return int(self.eigenvalues_.shape[0])
 
     def _log_density(self, X: Array) -> Array:
         """Return log f̂ in units of one window's peak, over the training rows: (n,)."""

@@ -208,7 +208,7 @@ def principal_axes(
         axes = fix_signs(axes.T).T
         floor = max(n, d) * eps
     rank = int((lengths > floor * lengths[0]).sum())
-    if rank and isinstance(n_components, float) and n_components < 1.0:
+    if rank and isinstance(n_components, float | np.floating) and n_components < 1.0:
         squares = (lengths[:rank] / lengths[0]) ** 2
         share = np.cumsum(squares) / squares.sum()
         rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
