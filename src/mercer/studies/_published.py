@@ -50,6 +50,8 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
                 f"published row {label!r} has {len(parts)} cells for {len(columns)} columns"
             )
         for column, part in zip(columns, parts, strict=True):
+            if (label, column) in cells:
+                raise ValueError(f"published cell {column!r} of row {label!r} comes twice")
             if part in ("", "–", "-"):
                 continue
             match = _CELL.fullmatch(re.sub(r"\s", "", part))
