@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._extras import how_to_install
 from mercer._rows import check_rows
 from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
@@ -133,7 +134,7 @@ def _is_approximate(algorithm: Algorithm, n: int) -> bool:
     installed = importlib.util.find_spec("pynndescent") is not None
     if algorithm == "approximate" and not installed:
         raise ImportError(
-            "algorithm='approximate' needs pynndescent: pip install 'mercer[fast]', or use "
+            f"algorithm='approximate' needs pynndescent: {how_to_install('fast')}, or use "
             "algorithm='exact'."
         )
     return algorithm == "approximate" or (

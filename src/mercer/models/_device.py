@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
+from mercer._extras import how_to_install
 from mercer._memory import by_slabs
 from mercer._rows import check_row_weights, refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
@@ -51,7 +52,7 @@ def check_device(device: str) -> None:
         import torch
     except ImportError as error:
         raise MissingTorchError(
-            f'Device {device!r} needs torch: pip install "mercer[gpu]".'
+            f"Device {device!r} needs torch: {how_to_install('gpu')}."
         ) from error
     name, _, number = device.partition(":")
     if name not in ("cpu", "cuda") or (number and not number.isdecimal()):

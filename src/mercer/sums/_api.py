@@ -68,7 +68,7 @@ def kernel_sum(
         Leave out the term of a row with itself (by index); only with Y=None.
     method : {"auto", "direct", "fast"}, default="auto"
         "direct" adds all n·m terms; "fast" takes a fast Gauss transform, in time that grows with
-        n + m, for Gaussian sums over NumPy arrays of at most 3 features (``mercer[fast]``); "auto"
+        n + m, for Gaussian sums over NumPy arrays of at most 3 features (extra ``fast``); "auto"
         predicts the time of both and takes the quicker, if `tol` is given.
         `explain_kernel_sum` and the logger "mercer.sums" tell what was chosen.
     tol : float, default=None
