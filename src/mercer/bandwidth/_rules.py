@@ -73,8 +73,20 @@ def silverman_amise_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
 
     .. math:: h = \sigma_X \left[\frac{4}{(d+2)\,N}\right]^{1/(d+4)}
 
-    Arguments, result and notes are those of :func:`silverman_bandwidth`.  The width is
-    the larger of the two above one dimension.
+    Notes are those of :func:`silverman_bandwidth`.  The width is the larger of the two above one
+    dimension.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts, as for :func:`silverman_bandwidth`.
+
+    Returns
+    -------
+    float
+        The Parzen bandwidth h, 1.0 where all rows are the same.
 
     References
     ----------
@@ -97,7 +109,19 @@ def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
 
     .. math:: h = \sigma_X \, N^{-1/(d+4)}
 
-    Arguments, result and notes are those of :func:`silverman_bandwidth`.
+    Notes are those of :func:`silverman_bandwidth`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts, as for :func:`silverman_bandwidth`.
+
+    Returns
+    -------
+    float
+        The Parzen bandwidth h, 1.0 where all rows are the same.
 
     References
     ----------

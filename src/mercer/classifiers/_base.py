@@ -51,6 +51,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -78,10 +79,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Logarithms of the probabilities.
         """
         shares = self.predict_proba(X)
         if is_numpy_array(shares):
@@ -98,10 +101,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         given, X = X, self._check_rows(X)
         if self._goes_by_blocks(X):
@@ -120,10 +125,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples,)
+            A class for each row.
         """
         given, X = X, self._check_rows(X)
         if self._goes_by_blocks(X):

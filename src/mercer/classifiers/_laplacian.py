@@ -101,14 +101,18 @@ class LaplacianClassifier(ClassVectorClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted.
     bandwidth_ : float
+        As used.
     rule_ : {"cosine", "append"}
+        As used.
     weights_ : array of shape (n_rows,)
         Significance of the training rows of positive weight, f̂^(−1/2) in units of
         one window's peak over N: between 1 and √N.
     X_fit_ : array of shape (n_nodes, n_features)
         Rows of the expansion.
     node_weights_ : array of shape (n_nodes,)
+        Weights of the nodes.
     node_classes_ : array of int of shape (n_nodes,)
         Index into ``classes_``.
     support_ : array of int of shape (n_nodes,)
@@ -118,12 +122,15 @@ class LaplacianClassifier(ClassVectorClassifier):
     class_prior_ : array of shape (n_classes,)
         Shares of the classes in training, N_c/N.
     priors_ : array of shape (n_classes,)
+        As used.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
+        Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
         error of the difference to the best.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -231,7 +238,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; a weight of 2 is the same as the row twice, except that with
             `n_nodes` a row twice may be two nodes.
@@ -239,6 +248,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         X = copied(X)  # rows are kept

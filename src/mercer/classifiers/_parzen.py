@@ -77,18 +77,23 @@ class ParzenClassifier(ClassVectorClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted.
     bandwidth_ : float or array of shape (n_classes,)
+        As used.
     priors_ : array of shape (n_classes,)
+        As used.
     class_count_ : array of shape (n_classes,)
         N_c, weights counted.
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        Only with ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
         rows, how many of them these come from, and error, the standard error of the
         difference to the best.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -160,13 +165,16 @@ class ParzenClassifier(ClassVectorClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; a weight of 2 is the same as the row twice.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, codes, weights = self._check_fit(X, y, sample_weight)
         sample = Sample.sorted(X, codes, weights, len(self.classes_))

@@ -49,6 +49,7 @@ def plot_critical_difference(
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     References
     ----------

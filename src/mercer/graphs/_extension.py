@@ -27,6 +27,22 @@ def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:
 
     A row of X that is in Y counts among its own neighbours.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Rows, old or new.
+    Y : array-like of shape (m, d)
+        Rows among which neighbours are looked for.
+    n_neighbors : int
+        Which neighbour; the farthest where there are fewer.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Squared radii.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.graphs import neighbor_radii
     >>> Y = np.array([[0.0], [1.0], [3.0]])

@@ -16,6 +16,22 @@ def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
 
     Only edges that are there change, so the graph stays sparse.
 
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Weights of the edges.
+    y : array-like of shape (n,)
+        Classes of the rows.
+    label_weight : float
+        What is added within a class, α; 1 − α is added between classes.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        The new weights.
+
+    Examples
+    --------
     >>> from mercer.graphs import binary_affinity, neighbor_graph, perturb_edges
     >>> W = binary_affinity(neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2))
     >>> perturb_edges(W, ["a", "a", "b"], 0.75).toarray()
@@ -35,6 +51,22 @@ def label_product(y: Any, label_weight: float, Z: NDArray[np.float64]) -> NDArra
     Its entries are `label_weight` within a class, the diagonal included, and 1 − `label_weight`
     between classes.
 
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Classes of the rows.
+    label_weight : float
+        Entries of W_α within a class; those between classes are its complement.
+    Z : ndarray of shape (n, k)
+        What is multiplied.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The product.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.graphs import label_product
     >>> label_product(["a", "a", "b"], 0.75, np.eye(3))

@@ -14,7 +14,7 @@ _CHUNK = 2**22  # numbers in a block of differences: 32 MiB
 
 
 def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> csr_array:
-    r"""Weights that best rebuild each row from its neighbours and add up to one.
+    r"""Return weights that best rebuild each row from its neighbours and add up to one.
 
     .. math:: \min_w \; \bigl\| x_i - \sum_j w_j x_j \bigr\|^2 + \rho \|w\|^2,
               \quad \sum_j w_j = 1, \quad \rho = \mathrm{reg} \cdot \mathrm{tr}\, G_i
@@ -34,6 +34,7 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
     Returns
     -------
     csr_array of shape (n, n)
+        Rows add up to one.
 
     Notes
     -----
@@ -86,11 +87,23 @@ def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.flo
 
 
 def uniform_weights(graph: csr_array) -> csr_array:
-    """Weights of the mean over a row and its neighbours, itself included.
+    """Return weights of the mean over a row and its neighbours, itself included.
 
     The graph of all pairs gives 1/N everywhere, the graph of the classes 1/n_c within them:
     what is left of the rows is then the covariance and the within-class scatter.
 
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Of `neighbor_graph`.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Rows add up to one.
+
+    Examples
+    --------
     >>> from mercer.graphs import neighbor_graph, uniform_weights
     >>> graph = neighbor_graph([[0.0], [1.0], [5.0]], [0, 0, 1], neighborhood="class")
     >>> uniform_weights(graph).toarray()

@@ -44,8 +44,15 @@ class CappedClassifier(DelegatingClassifier):
     n_rows_fitted_ : int
         How many rows it was fitted on.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    TunedClassifier : Caps the rows on which parameters are chosen, not those of the last fit.
 
     Examples
     --------
@@ -76,11 +83,14 @@ class CappedClassifier(DelegatingClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X = check_indexable(X, self)
         y = check_classes(X, y, self)

@@ -61,10 +61,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
         return self._answer("predict", X)
 
@@ -75,10 +77,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         return self._answer("predict_proba", X)
 
@@ -89,10 +93,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A score for each class, or one for two classes: positive for the second.
         """
         return self._answer("decision_function", X)
 

@@ -91,8 +91,15 @@ class OnDevice(DelegatingClassifier):
     estimator_ : classifier
         Fitted; its arrays are NumPy arrays.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    mercer.sums.kernel_sum : Takes tensors as they are.
 
     Notes
     -----
@@ -129,13 +136,16 @@ class OnDevice(DelegatingClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Passed on.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_device(self.device)
         refuse_tensor(X, self)

@@ -52,6 +52,7 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     best_params_ : dict
+        The cell that was taken.
     best_score_ : float
         Score of the best cell on rows left out.
     estimator_ : classifier
@@ -59,8 +60,11 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     calibrator_ : LogisticRegression or None
         Turns decision values into probabilities.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -119,11 +123,14 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X = check_indexable(X, self)
         y = check_classes(X, y, self)
@@ -187,10 +194,12 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         return self._by_slabs(self._shares, X)
 
@@ -200,10 +209,12 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
         return self._by_slabs(lambda rows: self.classes_[self._shares(rows).argmax(axis=1)], X)
 

@@ -68,14 +68,19 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Attributes
     ----------
     bandwidth_ : float
+        As used.
     eigenvalues_ : ndarray of shape (n_components,)
         Largest first.
     eigenvectors_ : ndarray of shape (n_rows, n_components)
+        Of unit length.
     X_fit_ : ndarray of shape (n_rows, n_features)
+        The training rows.
     weights_ : ndarray of shape (n_rows,)
         f̂^(−1/2) at the training rows, in units of one window's peak over N.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -134,11 +139,14 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self.fit_transform(X)
         return self
@@ -150,11 +158,14 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates of the rows.
         """
         X = check_tensor(X)
         xp, _ = get_namespace(X)
@@ -183,10 +194,12 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates.
         """
         check_is_fitted(self)
         X = check_tensor(X)

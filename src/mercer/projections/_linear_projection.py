@@ -126,6 +126,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         self
+            The fitted estimator.
         """
         refuse_tensor(X, self)
         if y is None:
@@ -178,6 +179,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
+            Coordinates.
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
@@ -198,6 +200,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            Rows in the space of the features.
         """
         check_is_fitted(self)
         Z = check_coordinates(X, self.n_components_, self)

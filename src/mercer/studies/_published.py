@@ -26,6 +26,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
     Returns
     -------
     mapping from (row, column) to Published
+        The cells that are printed.
 
     Examples
     --------
