@@ -122,8 +122,8 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            Rows of any kind that the estimator takes: numbers, texts, a DataFrame.
         y : array-like of shape (n_samples,)
             Their classes.
 
