@@ -6,6 +6,7 @@ Nothing here needs Sphinx; CONTRIBUTING.md has the command that builds the site.
 import importlib
 import inspect
 import re
+import tomllib
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,20 @@ def test_links_lead_somewhere(path):
         assert goal.exists(), f"{path.name} links to {target}: there is no such file"
         if anchor:
             assert anchor in _anchors(goal), f"{path.name} links to {target}: no such heading"
+
+
+def test_extras_are_installed_from_a_clone():
+    """Mercer is in no package index: by its name alone, pip would not find it."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    sources = sorted((ROOT / "src").rglob("*.py"))
+    for path in [*TEXTS, *sources, *(ROOT / "examples").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"pip install [^\n&`]*\bmercer\b", text), path.name
+        for names in re.findall(r"""pip install [^\n]*?"\.\[([\w,]+)\]\"""", text):
+            assert set(names.split(",")) <= extras.keys(), f"{path.name}: {names}"
+        for name in re.findall(r"how_to_install\(['\"](\w+)['\"]\)", text):
+            assert name in extras, f"{path.name}: {name}"
 
 
 @cache

@@ -11,8 +11,8 @@ ROOT = Path(mercer.__file__).parent
 
 # Data flow down this table; a package imports only those in its row, and what is open to all.
 _OPEN = {
-    "_arrays", "_blocks", "_cluster", "_dask", "_dask_estimators", "_environment", "_files",
-    "_formulas",
+    "_arrays", "_blocks", "_cluster", "_dask", "_dask_estimators", "_environment", "_extras",
+    "_files", "_formulas",
     "_linalg", "_memory", "_npy", "_processes", "_rows", "_sklearn", "_weights",
 }  # fmt: skip
 _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mercer._environment import versions
+from mercer._extras import how_to_install
 
 __all__ = ["connected", "n_threads", "require_on_workers"]
 
@@ -29,7 +30,7 @@ def connected(address: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise ValueError(
-            "A scheduler needs Dask, which is not installed: pip install 'mercer[dask]'."
+            f"A scheduler needs Dask, which is not installed: {how_to_install('dask')}."
         ) from None
     try:
         _knock(address)

@@ -25,25 +25,34 @@ def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[in
         yield start, min(start + step, n_rows)
 
 
-def by_slabs(answer: Callable[[Array], Array], X: Array, bytes_per_row: int) -> Array:
+def by_slabs(
+    answer: Callable[[Any], Array],
+    X: Any,
+    bytes_per_row: int,
+    *,
+    take: Callable[[Any, slice], Any] = lambda X, rows: X[rows, :],
+) -> Array:
     """Answer ranges of rows one after the other, so that each takes half of the budget at most.
 
     Parameters
     ----------
     answer : callable
         From some rows of X to an array with a row for each.
-    X : array of shape (n, d)
+    X : array of shape (n, d), or what `take` knows how to take rows of
     bytes_per_row : int
         What is computed on the way, beside the answer itself.
+    take : callable
+        From X and a slice to some rows of X.
     """
-    slabs = list(row_slabs(X.shape[0], bytes_per_row, working_memory() // 2))
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    slabs = list(row_slabs(n_rows, bytes_per_row, working_memory() // 2))
     if len(slabs) <= 1:
         return answer(X)
     out = None
     for start, stop in slabs:
-        part = answer(X[start:stop, :])
+        part = answer(take(X, slice(start, stop)))
         if out is None:
-            xp, shape = array_namespace(part), (X.shape[0], *part.shape[1:])
+            xp, shape = array_namespace(part), (n_rows, *part.shape[1:])
             out = xp.empty(shape, dtype=part.dtype, device=device(part))
         out[start:stop] = part
     return out

@@ -7,17 +7,18 @@ that one file says what to look at when a new version comes out.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from numbers import Number
 from typing import Any
 
-from array_api_compat import is_array_api_obj
+import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing as take_rows_of_any
 from sklearn.utils._array_api import get_namespace
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "FloatInterval",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -26,7 +27,25 @@ __all__ = [
     "fit_afresh",
     "fit_context",
     "get_namespace",
+    "take_rows_of_any",
 ]
+
+_RECORD = "_fitted_names"  # the attribute that holds the names of those that fits have added
+
+
+class FloatInterval(Interval):  # type: ignore[misc]
+    """Range of a float, beside that of an int: 1.0 may be a share where 1 is a count.
+
+    scikit-learn's type for this leaves out NumPy's floats of other widths than 64 bits.
+    """
+
+    def __init__(self, left: float | None, right: float | None, *, closed: str) -> None:
+        super().__init__(RealNotInt, left, right, closed=closed)
+
+    def is_satisfied_by(self, value: Any) -> bool:
+        """Tell whether it is a float, Python's or NumPy's, within the range."""
+        number = float(value) if isinstance(value, np.floating) else value
+        return bool(super().is_satisfied_by(number))
 
 
 def effective_n_threads() -> int:
@@ -47,15 +66,14 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[..., Any]:
 
     def decorated(fit: Callable[..., Any]) -> Callable[..., Any]:
         checked: Callable[..., Any] = decorate(fit)
-        if fit.__name__ == "partial_fit":
-            return checked
+        context = _recording if fit.__name__ == "partial_fit" else fit_afresh
 
         @wraps(fit)
-        def afresh(estimator: Any, *arguments: Any, **options: Any) -> Any:
-            with fit_afresh(estimator):
+        def fitting(estimator: Any, *arguments: Any, **options: Any) -> Any:
+            with context(estimator):
                 return checked(estimator, *arguments, **options)
 
-        return afresh
+        return fitting
 
     return decorated
 
@@ -65,20 +83,30 @@ def fit_afresh(estimator: Any) -> Iterator[None]:
     """Fit within: an estimator is fitted by its last fit, or, where that failed, not at all."""
     _forget(estimator)
     try:
-        yield
+        with _recording(estimator):
+            yield
     except BaseException:
         _forget(estimator)
         raise
 
 
-def _forget(estimator: Any) -> None:
-    """Drop what fits have set: what is named so, and arrays, numbers and records of ours.
+@contextmanager
+def _recording(estimator: Any) -> Iterator[None]:
+    """Record the names of the attributes that are added within, so that `_forget` knows them.
 
-    Parameters stay, and so does what scikit-learn itself keeps in an estimator.
+    Neither their names nor a list of parameters would do: a subclass may have fewer parameters
+    than the `__init__` of its parent sets, and users keep attributes of their own.
     """
-    parameters = estimator.get_params(deep=False)
-    for name, value in list(vars(estimator).items()):
-        is_ours = isinstance(value, Number) or is_array_api_obj(value)
-        is_ours = is_ours or type(value).__module__.startswith("mercer.")
-        if name not in parameters and (is_ours or (name.endswith("_") and name[0] != "_")):
-            delattr(estimator, name)
+    before = {*vars(estimator), _RECORD}
+    try:
+        yield
+    finally:
+        if added := vars(estimator).keys() - before:
+            known = vars(estimator).get(_RECORD, ())
+            setattr(estimator, _RECORD, sorted({*known, *added}))
+
+
+def _forget(estimator: Any) -> None:
+    """Drop what fits have added, and nothing else."""
+    for name in vars(estimator).pop(_RECORD, ()):
+        vars(estimator).pop(name, None)

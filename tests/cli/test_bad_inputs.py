@@ -294,7 +294,7 @@ def test_missing_packages(refused, monkeypatch, ending):
         monkeypatch.setitem(sys.modules, module, None)
     content = zipped(xl__workbook_xml="") if ending == "xlsx" else b"PAR1PAR1"
     path = write(f"t.{ending}", content.replace(b"workbook_xml", b"workbook.xml"))
-    words = [f"t.{ending}", 'pip install "mercer[tables]"', "CSV"]
+    words = [f"t.{ending}", 'pip install ".[tables]" in a clone of Mercer', "CSV"]
     refused("fit", path, "-t", "kind", words=words)
 
 

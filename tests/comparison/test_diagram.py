@@ -71,5 +71,5 @@ def test_unknown_posthoc():
 @pytest.mark.parametrize("missing", ["matplotlib", "scikit_posthocs"])
 def test_missing_extra_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=r'pip install "mercer\[plot\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[plot\]"'):
         plot_critical_difference(SCORES)

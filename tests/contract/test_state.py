@@ -110,6 +110,34 @@ def test_a_fit_knows_nothing_of_earlier_settings(subject):
 
 
 @every_subject
+def test_a_subclass_with_no_parameters_fits_as_its_parent_does(subject):
+    parent, data = subject.make(), rows()
+
+    class Mine(type(parent)):
+        def __init__(self):
+            super().__init__(**parent.get_params(deep=False))
+
+    mine = Mine()
+    for _ in range(2):
+        mine.fit(data.X, data.y)
+        assert_same_bits(answers(mine, data.new, subject.methods), baseline(subject)[1])
+
+
+@every_subject
+def test_attributes_of_users_survive_fits(subject):
+    data, model = rows(), subject.make()
+    own = {"note": "mine", "folds": 5, "grid": np.arange(3.0), "encoder_": [1, 2], "_seen": 7}
+    vars(model).update(own)
+    model.fit(data.X, data.y)
+    model.later_ = own["later_"] = np.ones(2)
+    model.fit(data.X, data.y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(np.where(np.arange(len(data.X))[:, None] == 50, np.inf, data.X), data.y)
+    assert all(vars(model)[name] is value for name, value in own.items())
+    assert vars(model).keys() == {*subject.make().get_params(deep=False), *own}
+
+
+@every_subject
 def test_a_fit_leaves_its_input_alone_and_forgets_it(subject):
     data = rows()
     X, y, new = (A.copy() for A in (data.X, data.y, data.new))

@@ -244,6 +244,16 @@ def test_partial_fit_continues_a_fit(digits):
     np.testing.assert_allclose(model.priors_, np.bincount(y) / len(y))
 
 
+def test_a_fit_after_blocks_knows_nothing_of_the_blocks(digits):
+    X, y = digits
+    model = SparseKernelFisherDiscriminant(max_nodes=10, random_state=0)
+    model.note = "mine"
+    model.partial_fit(X[:300], y[:300], classes=range(10)).partial_fit(X[300:400], y[300:400])
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((4, 64), np.nan), [0, 1, 0, 1])
+    assert vars(model).keys() == {*model.get_params(), "note"}
+
+
 def test_partial_fit_waits_for_a_second_class(blobs):
     X, y = blobs(8, n_rows=60, n_classes=3)
     order = np.argsort(y, kind="stable")

@@ -158,7 +158,7 @@ def test_a_device_that_is_not_there(monkeypatch):
 
 def test_torch_that_is_missing(monkeypatch, wine):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r'needs torch: pip install "mercer\[gpu\]"'):
+    with pytest.raises(ImportError, match=r'needs torch: pip install "\.\[gpu\]"'):
         OnDevice(ParzenClassifier(), device="cpu").fit(*wine)
 
 

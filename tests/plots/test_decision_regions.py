@@ -20,7 +20,7 @@ def fitted():
 
 def test_regions_are_the_predictions_on_the_grid(fitted, plt):
     model, X, y = fitted
-    display = DecisionRegionDisplay.from_estimator(model, X, y, grid_resolution=30)
+    display = DecisionRegionDisplay.from_estimator(model, X, y, grid_resolution=np.int64(30))
     grid = np.c_[display.xx0.ravel(), display.xx1.ravel()]
     drawn = np.asarray(display.regions_.get_array()).ravel().astype(int)
     np.testing.assert_array_equal(model.classes_[drawn], model.predict(grid))

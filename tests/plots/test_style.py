@@ -97,9 +97,7 @@ def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
-    with pytest.raises(
-        ImportError, match=r'Display needs matplotlib: pip install "mercer\[plot\]"'
-    ):
+    with pytest.raises(ImportError, match=r'Display needs matplotlib: pip install "\.\[plot\]"'):
         _draw(display, np.arange(60) % 2)
 
 

@@ -123,6 +123,13 @@ def test_path_equals_separate_fits(kernel):
         assert one.n_features_in_ == 4
 
 
+def test_a_fit_after_a_path_knows_nothing_of_the_path():
+    X, y = data()
+    (one,) = model(kernel="linear").fit_path(X, y, [1.0])
+    again = one.set_params(kernel="rbf").fit(X, y)
+    assert vars(again).keys() == vars(model(kernel="rbf").fit(X, y)).keys()
+
+
 def test_printed_readout_is_a_shear():
     X, y = data()
     ours = model(kernel="rbf").fit(X, y)

@@ -106,7 +106,8 @@ def test_principal_axes(shape, monkeypatch):
 def test_share_of_variance_and_count():
     X = np.diag([3.0, 2.0, 1.0])  # shares 9/14, 13/14, 1
     assert [len(principal_axes(X, share)[1]) for share in (0.5, 0.65, 0.92, 0.95)] == [1, 2, 2, 3]
-    assert [len(principal_axes(X, count)[1]) for count in (1, 2, 9)] == [1, 2, 3]
+    assert len(principal_axes(X, np.float32(0.65))[1]) == 2
+    assert [len(principal_axes(X, count)[1]) for count in (0, 1, np.int64(2), 9)] == [0, 1, 2, 3]
 
 
 def test_ties_are_settled_by_the_second_matrix():

@@ -202,3 +202,21 @@ def test_an_honest_number_never_stands_for_the_published_one():
     protocols, measured = ["honest", "paper", "paper"], [90.0, 95.0, 80.0]
     cells = pd.DataFrame({**keys, "protocol": protocols, "published": 90.0, "measured": measured})
     assert _choose_readings(cells)["counts"].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("Wine   | 90", "Wime   | 90"), r"no row 'Wime', which its published .* perhaps Wine\?"),
+        (('("Iris", "never"):', '("Isir", "never"):'), r"no row 'Isir', which its reason .* Iris"),
+        (('("*", "1-NN"):', '("*", "1-MM"):'), "no column '1-MM', which its reason for"),
+        (('rows=("Wine",)', 'rows=("Whine",)'), "no row 'Whine', which its method for threads"),
+        (('label="Wine"', 'label="Iris"'), "table 1 has two rows 'Iris'"),
+        (("Wine   | 90", "Iris   | 90"), "published cell '1-NN' of row 'Iris' comes twice"),
+        (('table="1"', 'table="I"'), "study toy has no table 'I', which its figure 2 draws"),
+    ],
+)
+def test_a_label_that_matches_nothing_is_an_error(toy, change, message):
+    assert load_study(toy()).name == "toy"
+    with pytest.raises(ValueError, match=message):
+        load_study(toy(change=change, name="mistaken.py"))

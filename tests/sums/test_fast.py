@@ -418,7 +418,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
 
     monkeypatch.setattr(_fast, "find_spec", lambda name: None)
     X = normal(RNG, 9, 2)
-    with pytest.raises(ValueError, match=r"finufft: pip install 'mercer\[fast\]'"):
+    with pytest.raises(ValueError, match=r'finufft: pip install "\.\[fast\]"'):
         kernel_sum(X, bandwidth=1.0, method="fast", tol=1e-3)
     np.testing.assert_array_equal(
         kernel_sum(X, bandwidth=1.0, tol=1e-3), kernel_sum(X, bandwidth=1.0)

@@ -25,6 +25,7 @@ def bandwidth_ladder(centre: Any, *, steps_down: Any = 8, steps_up: Any = 8) -> 
     Returns
     -------
     ndarray of shape (steps_down + 1 + steps_up,)
+        The bandwidths, the narrowest first.
 
     Examples
     --------

@@ -8,13 +8,15 @@ from mercer.bandwidth._cross_validation import (
     least_squares_cross_validation,
     likelihood_cross_validation,
 )
-from mercer.bandwidth._rules import RULES, rule_of_thumb
+from mercer.bandwidth._rules import RULES_OF_THUMB, rule_of_thumb
 from mercer.kernels import Kernel, get_kernel
 
 _BY_SEARCH = {
     "likelihood-cv": likelihood_cross_validation,
     "least-squares-cv": least_squares_cross_validation,
 }
+
+RULES = (*RULES_OF_THUMB, *_BY_SEARCH)
 
 
 def resolve_bandwidth(
@@ -60,10 +62,10 @@ def resolve_bandwidth(
         if not 0 < float(bandwidth) < inf:
             raise ValueError(f"bandwidth must be positive and finite, got {bandwidth!r}.")
         return float(bandwidth)
-    if isinstance(bandwidth, str) and bandwidth in RULES:
+    if isinstance(bandwidth, str) and bandwidth in RULES_OF_THUMB:
         return rule_of_thumb(bandwidth, X, sample_weight, n_rows)
     if isinstance(bandwidth, str) and bandwidth in _BY_SEARCH:
         search = _BY_SEARCH[bandwidth]
         return search(X, sample_weight=sample_weight, kernel=get_kernel(kernel)).bandwidth
-    names = ", ".join(map(repr, (*RULES, *_BY_SEARCH)))
+    names = ", ".join(map(repr, RULES))
     raise ValueError(f"bandwidth must be a positive number or one of {names}; got {bandwidth!r}.")

@@ -74,8 +74,20 @@ def silverman_amise_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
 
     .. math:: h = \sigma_X \left[\frac{4}{(d+2)\,N}\right]^{1/(d+4)}
 
-    Arguments, result and notes are those of :func:`silverman_bandwidth`.  The width is
-    the larger of the two above one dimension.
+    Notes are those of :func:`silverman_bandwidth`.  The width is the larger of the two above one
+    dimension.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts, as for :func:`silverman_bandwidth`.
+
+    Returns
+    -------
+    float
+        The Parzen bandwidth h, 1.0 where all rows are the same.
 
     References
     ----------
@@ -98,7 +110,19 @@ def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
 
     .. math:: h = \sigma_X \, N^{-1/(d+4)}
 
-    Arguments, result and notes are those of :func:`silverman_bandwidth`.
+    Notes are those of :func:`silverman_bandwidth`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts, as for :func:`silverman_bandwidth`.
+
+    Returns
+    -------
+    float
+        The Parzen bandwidth h, 1.0 where all rows are the same.
 
     References
     ----------
@@ -117,7 +141,7 @@ def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
 
 
 # h/σ_X to the power −(d + 4), for d columns and N rows.
-RULES: dict[str, Callable[[int, float], float]] = {
+RULES_OF_THUMB: dict[str, Callable[[int, float], float]] = {
     "silverman": lambda d, n: (2 * d + 1) * n / 4,
     "silverman-amise": lambda d, n: (d + 2) * n / 4,
     "scott": lambda d, n: n,
@@ -138,7 +162,7 @@ def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = 
         return FALLBACK
     # The product of three numbers that may be extreme stays positive and finite, and its digits
     # do not depend on powers of two.
-    factors = (unit, spread, float(RULES[name](d, N) ** (-1 / (d + 4))))
+    factors = (unit, spread, float(RULES_OF_THUMB[name](d, N) ** (-1 / (d + 4))))
     (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
     return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
 

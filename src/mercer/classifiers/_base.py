@@ -53,6 +53,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -80,10 +81,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Logarithms of the probabilities.
         """
         shares = self.predict_proba(X)
         if is_numpy_array(shares):
@@ -100,10 +103,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         given, X = X, self._check_rows(X)
         if self._goes_by_blocks(X):
@@ -122,10 +127,12 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         array of shape (n_samples,)
+            A class for each row.
         """
         given, X = X, self._check_rows(X)
         if self._goes_by_blocks(X):

@@ -9,6 +9,7 @@ from array_api_compat import array_namespace
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
@@ -76,27 +77,31 @@ class ISEClassifier(ClassVectorClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted.
     bandwidth_ : float
+        As used.
     X_fit_ : array of shape (n_nodes, n_features)
         Rows of the expansion: all with equal weights, else those whose weight is not zero.
     class_count_ : array of shape (n_classes,)
-        Ω_c of equal weights: N_c, sample weights counted.
+        Ω_c of equal weights: N_c, sample weights counted; only with ``weighting="uniform"``.
     squared_norms_ : array of shape (n_classes,)
-        ‖m_c‖², the classes' information potentials in units of the kernel's peak; with equal
-        weights.
+        ‖m_c‖², the classes' information potentials in units of the kernel's peak; only with
+        ``weighting="uniform"``.
     dual_coef_ : array of shape (n_sides, n_nodes)
         Learned weights, negative on the other side; one row for two classes, else one for each
-        class against the rest.
+        class against the rest.  Only where weights are learned.
     omega_ : array of shape (n_sides,)
-        Sum of the learned weights on one side.
+        Sum of the learned weights on one side, only where weights are learned.
     intercept_ : array of shape (n_sides,)
-        With ``"margin"``.
+        Only with ``weighting="margin"``.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        Only with ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
         rows, how many of them these come from, and error, the standard error of the
         difference to the best.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -134,7 +139,7 @@ class ISEClassifier(ClassVectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -166,7 +171,9 @@ class ISEClassifier(ClassVectorClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
             are relative: a common factor changes nothing.
@@ -174,6 +181,7 @@ class ISEClassifier(ClassVectorClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         sample, _ = self._check_fit(X, y, sample_weight)
         if self.weighting != "uniform":

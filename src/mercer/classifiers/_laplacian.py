@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import class_sizes, held, is_dask_array, row_numbers
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
@@ -98,14 +99,18 @@ class LaplacianClassifier(ClassVectorClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted.
     bandwidth_ : float
+        As used.
     rule_ : {"cosine", "append"}
+        As used.
     weights_ : array of shape (n_rows,)
         Significance of the training rows of positive weight, f̂^(−1/2) in units of
         one window's peak over N: between 1 and √N.
     X_fit_ : array of shape (n_nodes, n_features)
         Rows of the expansion.
     node_weights_ : array of shape (n_nodes,)
+        Weights of the nodes.
     node_classes_ : array of int of shape (n_nodes,)
         Index into ``classes_``.
     support_ : array of int of shape (n_nodes,)
@@ -115,12 +120,15 @@ class LaplacianClassifier(ClassVectorClassifier):
     class_prior_ : array of shape (n_classes,)
         Shares of the classes in training, N_c/N.
     priors_ : array of shape (n_classes,)
+        As used.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
+        Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
         error of the difference to the best.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -174,7 +182,7 @@ class LaplacianClassifier(ClassVectorClassifier):
     rule_: str
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -182,7 +190,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "density_subset": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            FloatInterval(0, 1, closed="right"),
             None,
         ],
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
@@ -228,7 +236,9 @@ class LaplacianClassifier(ClassVectorClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
             are relative: a common factor changes nothing.
@@ -236,6 +246,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         sample, merged = self._check_fit(X, y, sample_weight)
         random_state = check_random_state(self.random_state)

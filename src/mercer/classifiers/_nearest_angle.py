@@ -50,9 +50,13 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     means_ : ndarray of shape (n_classes, n_features)
+        Means of the classes.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -87,13 +91,16 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X = check_tensor(X)
         xp, _ = get_namespace(X)
@@ -123,6 +130,7 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -137,10 +145,12 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
 
         def finish(cosines: Array) -> Array:

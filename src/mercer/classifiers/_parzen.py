@@ -14,6 +14,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask import is_dask_array, keep_counted
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
@@ -76,18 +77,23 @@ class ParzenClassifier(ClassVectorClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The classes, sorted.
     bandwidth_ : float or array of shape (n_classes,)
+        As used.
     priors_ : array of shape (n_classes,)
+        As used.
     class_count_ : array of shape (n_classes,)
         N_c, weights counted.
     X_fit_ : array of shape (n_rows, n_features)
         The training rows of positive weight, in the order of their classes.
     loo_results_ : dict of arrays
-        With ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
+        Only with ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
         rows, how many of them these come from, and error, the standard error of the
         difference to the best.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -120,7 +126,11 @@ class ParzenClassifier(ClassVectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, "array-like"],
+        "bandwidth": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"loo", *RULES}),
+            "array-like",
+        ],
         "per_class": ["boolean"],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "priors": ["array-like", StrOptions({"uniform"}), None],
@@ -155,7 +165,9 @@ class ParzenClassifier(ClassVectorClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers say how often each row counts: 2 is the same as the row twice.  Others
             are relative: a common factor changes nothing.
@@ -163,6 +175,7 @@ class ParzenClassifier(ClassVectorClassifier):
         Returns
         -------
         self
+            The fitted estimator.
         """
         sample, _ = self._check_fit(X, y, sample_weight)
         weights, counts = sample.weights, to_numpy(sample.counts)

@@ -65,6 +65,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done; 1: our own fault, with its traceback; 2: the input is wrong, and one sentence on
     standard error says what to do; 130: stopped by Ctrl-C; 143: by a batch system (SIGTERM).
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        What stands behind the name of the command; that of this process where it is None.
+
+    Returns
+    -------
+    int
+        The exit code.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     _print_any_character()

@@ -126,6 +126,7 @@ def compare_over_datasets(
     Returns
     -------
     DatasetComparison
+        Tests of all and of pairs, and the ranks.
 
     Notes
     -----

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mercer._extras import how_to_install
 from mercer.comparison._checks import check_confidence_level
 from mercer.comparison._pairs import run_pairs
 from mercer.comparison._ranks import (
@@ -28,7 +29,7 @@ def plot_critical_difference(
 ) -> Any:
     """Draw the average ranks on a line; a bar joins estimators that no test tells apart.
 
-    Needs matplotlib and scikit-posthocs: ``pip install "mercer[plot]"``.
+    Needs matplotlib and scikit-posthocs, the extra ``plot``.
 
     Parameters
     ----------
@@ -48,6 +49,7 @@ def plot_critical_difference(
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
 
     References
     ----------
@@ -79,7 +81,7 @@ def plot_critical_difference(
         from scikit_posthocs import critical_difference_diagram
     except ImportError as error:
         raise ImportError(
-            'The diagram needs matplotlib and scikit-posthocs: pip install "mercer[plot]".'
+            f"The diagram needs matplotlib and scikit-posthocs: {how_to_install('plot')}."
         ) from error
     if ax is None:
         _, ax = plt.subplots(figsize=(8, 1.4 + 0.25 * k), layout="constrained")

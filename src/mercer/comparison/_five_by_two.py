@@ -32,7 +32,7 @@ def five_by_two_t_test(
     confidence_level: float = 0.95,
     names: Sequence[str] = ("A", "B"),
 ) -> PairedTestResult:
-    r"""Dietterich's t test of five replications of two-fold cross-validation.
+    r"""Run Dietterich's t test of five replications of two-fold cross-validation.
 
     With :math:`p_i^{(j)}` the difference of the scores on half j of replication i, and
     :math:`s_i^2 = (p_i^{(1)} - \bar p_i)^2 + (p_i^{(2)} - \bar p_i)^2`,
@@ -95,7 +95,7 @@ def five_by_two_f_test(
     confidence_level: float = 0.95,
     names: Sequence[str] = ("A", "B"),
 ) -> PairedTestResult:
-    r"""Alpaydin's combined F test of five replications of two-fold cross-validation.
+    r"""Run Alpaydin's combined F test of five replications of two-fold cross-validation.
 
     With the notation of :func:`five_by_two_t_test`,
 

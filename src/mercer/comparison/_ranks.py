@@ -161,6 +161,7 @@ def friedman_test(
     Returns
     -------
     FriedmanResult
+        Statistic, p-value and average ranks.
 
     References
     ----------

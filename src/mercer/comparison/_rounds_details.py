@@ -19,7 +19,20 @@ _MOST_ROWS = 100
 
 
 def confusion_counts(comparison: RoundsComparison, name: str) -> list[list[int]]:
-    """Count test rows by true class (rows) and predicted class (columns), over all rounds."""
+    """Count test rows by true class (rows) and predicted class (columns), over all rounds.
+
+    Parameters
+    ----------
+    comparison : RoundsComparison
+        What was compared.
+    name : str
+        Which model.
+
+    Returns
+    -------
+    list of list of int
+        A line for each class.
+    """
     classes = comparison.classes
     truth = np.searchsorted(classes, comparison.predictions["y_true"].to_numpy())
     predicted = np.searchsorted(classes, comparison.predictions[name].to_numpy())
@@ -34,6 +47,18 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
 
     With two classes both are those of the rarer one. With more, there is a precision–recall curve
     per class, and calibration is how often the predicted class is right.
+
+    Parameters
+    ----------
+    comparison : RoundsComparison
+        What was compared.
+    name : str
+        Which model.
+
+    Returns
+    -------
+    dict
+        Plain numbers and lists, as a report reads them.
     """
     if name not in comparison.outputs:
         return {"precision_recall": [], "calibration": None}
@@ -87,7 +112,19 @@ def hard_rows(
 ) -> dict[str, Any]:
     """Return the rows that all of these models got wrong whenever they were asked.
 
-    ``rows`` has the number of each sample in the user's table, counted from 1.
+    Parameters
+    ----------
+    comparison : RoundsComparison
+        What was compared.
+    names : sequence of str
+        Which models.
+    rows : ndarray of int
+        The number of each sample in the user's table, counted from 1.
+
+    Returns
+    -------
+    dict
+        Plain numbers and lists, as a report reads them.
     """
     predictions = comparison.predictions
     truth = predictions["y_true"]

@@ -42,7 +42,7 @@ def wilcoxon_test(
     confidence_level: float = 0.95,
     names: Sequence[str] = ("A", "B"),
 ) -> PairedTestResult:
-    """Wilcoxon's signed-rank test of two estimators over many data sets.
+    """Run Wilcoxon's signed-rank test of two estimators over many data sets.
 
     The differences of the scores are ranked by size; if neither estimator is better, the ranks of
     the differences that favour A and of those that favour B have equal sums but for chance. Zero
@@ -201,7 +201,7 @@ def bayesian_signed_rank_test(
     random_state: int | np.random.RandomState | None = None,
     names: Sequence[str] = ("A", "B"),
 ) -> BayesianResult:
-    r"""Probabilities that A is better, that the two are equivalent, and that B is better.
+    r"""Return how probable it is that A is better, that the two are equivalent, and that B is.
 
     The differences :math:`z_1, …, z_n` and an imaginary :math:`z_0 = 0` get weights from a
     Dirichlet distribution with parameters (½, 1, …, 1). Each draw of weights w gives
@@ -230,6 +230,7 @@ def bayesian_signed_rank_test(
     Returns
     -------
     BayesianResult
+        Probabilities that either is better, and that neither is.
 
     Notes
     -----

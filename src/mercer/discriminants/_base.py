@@ -124,6 +124,7 @@ class FisherDiscriminant(
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
         return self._answer(X, self._labels)
 
@@ -138,6 +139,7 @@ class FisherDiscriminant(
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         return self._answer(X, _shares)
 
@@ -152,6 +154,7 @@ class FisherDiscriminant(
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Logarithms of the probabilities.
         """
         return self._answer(X, _log_shares)
 
@@ -166,6 +169,7 @@ class FisherDiscriminant(
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates.
         """
         X, coef = self._check_new(X), self.dual_coef_[:, : self._n_features_out]
         with room_on_device(f"the discriminants of {X.shape[0]} rows"):

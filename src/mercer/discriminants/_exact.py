@@ -120,7 +120,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     priors_ : ndarray of shape (n_classes,)
+        As used.
     gamma_ : float or None
         Width, where the kernel has one.
     alpha_ : float
@@ -140,7 +142,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         (n_gammas, n_alphas), and "best_index".  With landmarks, that of the sample on which the
         width was chosen.  :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------

@@ -132,7 +132,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     priors_ : ndarray of shape (n_classes,)
+        As used.
     gamma_ : float or None
         Width, where the kernel has one.
     alpha_ : float
@@ -142,6 +144,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     X_fit_ : ndarray of shape (n_nodes, n_features)
         The nodes.
     n_nodes_ : int
+        How many nodes there are.
     criterion_path_ : ndarray of shape (n_nodes,)
         J after each node, on the sample; the paper's J for two classes and "within".
     dual_coef_ : ndarray of shape (n_nodes, n_classes − 1)
@@ -149,11 +152,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     eigenvalues_ : ndarray of shape (n_classes − 1,)
         The criterion of each discriminant.
     loo_results_ : dict
-        The leave-one-out surface of the sample, with ``gamma="loo"``.
+        The leave-one-out surface of the sample, only with ``gamma="loo"``.
     node_results_ : dict
-        "n_nodes" and "score", unless ``node_choice="all"``.
+        "n_nodes" and "score"; only where `node_choice` is not "all".
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer.graphs._sparse import with_values
 from mercer.kernels import get_kernel
 
 __all__ = ["Symmetry", "binary_affinity", "heat_affinity", "heat_width", "symmetrize"]
@@ -16,9 +17,20 @@ Symmetry = Literal["or", "and", "mean"]
 def heat_width(squared_lengths: NDArray[np.float64]) -> float:
     """Width that suits the scale of the data: the median length of the edges.
 
-    Takes squared lengths, the entries of `neighbor_graph`; where most of them are zero, those that
-    are not decide.
+    Where most lengths are zero, those that are not decide.
 
+    Parameters
+    ----------
+    squared_lengths : ndarray of shape (n_edges,)
+        Entries of `neighbor_graph`.
+
+    Returns
+    -------
+    float
+        A positive width.
+
+    Examples
+    --------
     >>> from mercer.graphs import heat_width, neighbor_graph
     >>> heat_width(neighbor_graph([[0.0], [2.0], [7.0]], n_neighbors=1).data)
     2.0
@@ -31,30 +43,70 @@ def heat_width(squared_lengths: NDArray[np.float64]) -> float:
 
 
 def heat_affinity(graph: csr_array, *, width: float) -> csr_array:
-    """Weights exp(−d²/2·width²) of the edges of `neighbor_graph`.
+    """Return weights exp(−d²/2·width²) of the edges of `neighbor_graph`.
 
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Of `neighbor_graph`.
+    width : float
+        Width of the heat kernel.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Weights at the places of the graph.
+
+    Examples
+    --------
     >>> from mercer.graphs import heat_affinity, neighbor_graph
     >>> heat_affinity(neighbor_graph([[0.0], [2.0]]), width=1.0).data.round(4).tolist()
     [0.1353, 0.1353]
     """
     with np.errstate(under="ignore"):
         weights = get_kernel("gaussian").profile(graph.data, width)
-    return csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
+    return with_values(graph, weights)
 
 
 def binary_affinity(graph: csr_array) -> csr_array:
     """Weight 1 for every edge of `neighbor_graph`.
 
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Of `neighbor_graph`.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Weights at the places of the graph.
+
+    Examples
+    --------
     >>> from mercer.graphs import binary_affinity, neighbor_graph
     >>> binary_affinity(neighbor_graph([[0.0], [2.0]])).data.tolist()
     [1.0, 1.0]
     """
-    return csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    return with_values(graph, np.ones(graph.nnz))
 
 
 def symmetrize(W: csr_array, how: Symmetry = "or") -> csr_array:
     """Make weights symmetric: an edge that either row has, that both have, or the mean.
 
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Weights of the edges.
+    how : {"or", "and", "mean"}, default="or"
+        Which edges stay, and with what weight.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric weights.
+
+    Examples
+    --------
     >>> from mercer.graphs import binary_affinity, neighbor_graph, symmetrize
     >>> W = binary_affinity(neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=1))
     >>> [symmetrize(W, how).toarray()[1].tolist() for how in ("or", "and", "mean")]

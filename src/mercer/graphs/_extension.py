@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mercer.graphs._search import nearest_rows, pairs_within_radii, squared_differences
+from mercer.graphs._sparse import csr_of_pairs
 
 __all__ = ["neighbor_radii", "radius_edges"]
 
@@ -26,6 +27,22 @@ def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:
 
     A row of X that is in Y counts among its own neighbours.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Rows, old or new.
+    Y : array-like of shape (m, d)
+        Rows among which neighbours are looked for.
+    n_neighbors : int
+        Which neighbour; the farthest where there are fewer.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Squared radii.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.graphs import neighbor_radii
     >>> Y = np.array([[0.0], [1.0], [3.0]])
@@ -75,5 +92,4 @@ def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> cs
         keep = exact <= np.maximum(radii_X[i], radii_Y[j]) * (1 + _TIGHT)
         parts.append((i[keep], j[keep], exact[keep]))
     i, j, data = (np.concatenate(part) for part in zip(*parts, strict=True))
-    starts = np.searchsorted(i, np.arange(len(X) + 1))
-    return csr_array((data, j, starts), shape=(len(X), len(Y)))
+    return csr_of_pairs(i, j, data, (len(X), len(Y)))

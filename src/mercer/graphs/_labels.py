@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer.graphs._sparse import with_values
+
 __all__ = ["label_product", "perturb_edges"]
 
 
@@ -14,6 +16,22 @@ def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
 
     Only edges that are there change, so the graph stays sparse.
 
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Weights of the edges.
+    y : array-like of shape (n,)
+        Classes of the rows.
+    label_weight : float
+        What is added within a class, α; 1 − α is added between classes.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        The new weights.
+
+    Examples
+    --------
     >>> from mercer.graphs import binary_affinity, neighbor_graph, perturb_edges
     >>> W = binary_affinity(neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=2))
     >>> perturb_edges(W, ["a", "a", "b"], 0.75).toarray()
@@ -24,8 +42,7 @@ def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
     y = np.asarray(y)
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     same = y[rows] == y[W.indices]
-    data = W.data + np.where(same, label_weight, 1 - label_weight)
-    return csr_array((data, W.indices, W.indptr), shape=W.shape)
+    return with_values(W, W.data + np.where(same, label_weight, 1 - label_weight))
 
 
 def label_product(y: Any, label_weight: float, Z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -34,6 +51,22 @@ def label_product(y: Any, label_weight: float, Z: NDArray[np.float64]) -> NDArra
     Its entries are `label_weight` within a class, the diagonal included, and 1 − `label_weight`
     between classes.
 
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Classes of the rows.
+    label_weight : float
+        Entries of W_α within a class; those between classes are its complement.
+    Z : ndarray of shape (n, k)
+        What is multiplied.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The product.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.graphs import label_product
     >>> label_product(["a", "a", "b"], 0.75, np.eye(3))

@@ -11,6 +11,20 @@ def laplacian(W: csr_array, *, normalized: bool = False) -> csr_array:
 
     D holds the sums of the rows.  A row without edges gives a row of zeros in both forms.
 
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Symmetric weights.
+    normalized : bool, default=False
+        Whether to take the second form.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric and positive semi-definite.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
     >>> from mercer.graphs import laplacian

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._extras import how_to_install
 from mercer._rows import check_rows
 from mercer.graphs._search import nearest_rows, rows_within, squared_differences
+from mercer.graphs._sparse import csr_of_pairs
 
 __all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
 
@@ -54,7 +56,8 @@ def neighbor_graph(
     -------
     csr_array of shape (n, n)
         Entry (i, j) is ‖xᵢ − xⱼ‖² where j is a neighbour of i.  It is stored even where it is
-        zero, and it need not be there for (j, i): see `symmetrize`.
+        zero, and it need not be there for (j, i): see `symmetrize`.  Each row is sorted by
+        distance, as scikit-learn sorts its graphs, not by column.
 
     Notes
     -----
@@ -95,15 +98,11 @@ def neighbor_graph(
     targets = np.concatenate(
         [rows[j] for rows, (_, j) in zip(members, pairs, strict=True)], dtype=np.intp
     )
-    # By hand: a conversion from coordinates may drop or merge what it likes; this keeps zeros.
-    order = np.lexsort((targets, sources))
-    sources, targets = sources[order], targets[order]
     squares = squared_differences(X, sources, targets, X)
+    order = np.lexsort((targets, squares, sources))
     if neighborhood == "radius":
-        near = squares <= float(radius) * float(radius)
-        sources, targets, squares = sources[near], targets[near], squares[near]
-    starts = np.searchsorted(sources, np.arange(n + 1))
-    return csr_array((squares, targets, starts), shape=(n, n))
+        order = order[squares[order] <= float(radius) * float(radius)]
+    return csr_of_pairs(sources[order], targets[order], squares[order], (n, n))
 
 
 def _pairs_within(
@@ -135,7 +134,7 @@ def _is_approximate(algorithm: Algorithm, n: int) -> bool:
     installed = importlib.util.find_spec("pynndescent") is not None
     if algorithm == "approximate" and not installed:
         raise ImportError(
-            "algorithm='approximate' needs pynndescent: pip install 'mercer[fast]', or use "
+            f"algorithm='approximate' needs pynndescent: {how_to_install('fast')}, or use "
             "algorithm='exact'."
         )
     return algorithm == "approximate" or (

@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from mercer.graphs._sparse import with_values
+
 __all__ = ["reconstruction_weights", "uniform_weights"]
 
 _CHUNK = 2**22  # numbers in a block of differences: 32 MiB
 
 
 def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> csr_array:
-    r"""Weights that best rebuild each row from its neighbours and add up to one.
+    r"""Return weights that best rebuild each row from its neighbours and add up to one.
 
     .. math:: \min_w \; \bigl\| x_i - \sum_j w_j x_j \bigr\|^2 + \rho \|w\|^2,
               \quad \sum_j w_j = 1, \quad \rho = \mathrm{reg} \cdot \mathrm{tr}\, G_i
@@ -32,6 +34,7 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
     Returns
     -------
     csr_array of shape (n, n)
+        Rows add up to one.
 
     Notes
     -----
@@ -58,7 +61,7 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
             part = rows[start : start + step]
             entries = graph.indptr[part][:, np.newaxis] + np.arange(k)
             data[entries] = _barycentric(X[graph.indices[entries]] - X[part, np.newaxis], reg)
-    W = csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
+    W = with_values(graph, data)
     alone = (counts == 0).astype(np.float64)
     return csr_array(W + diags_array(alone)) if alone.any() else W
 
@@ -84,11 +87,23 @@ def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.flo
 
 
 def uniform_weights(graph: csr_array) -> csr_array:
-    """Weights of the mean over a row and its neighbours, itself included.
+    """Return weights of the mean over a row and its neighbours, itself included.
 
     The graph of all pairs gives 1/N everywhere, the graph of the classes 1/n_c within them:
     what is left of the rows is then the covariance and the within-class scatter.
 
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Of `neighbor_graph`.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Rows add up to one.
+
+    Examples
+    --------
     >>> from mercer.graphs import neighbor_graph, uniform_weights
     >>> graph = neighbor_graph([[0.0], [1.0], [5.0]], [0, 0, 1], neighborhood="class")
     >>> uniform_weights(graph).toarray()
@@ -97,5 +112,5 @@ def uniform_weights(graph: csr_array) -> csr_array:
            [0. , 0. , 1. ]])
     """
     share = 1.0 / (np.diff(graph.indptr) + 1)
-    ones = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    ones = with_values(graph, np.ones(graph.nnz))
     return csr_array(diags_array(share) @ (ones + diags_array(np.ones(graph.shape[0]))))

@@ -89,6 +89,27 @@ def log_cross_information_potential(
     It is finite where samples are so far apart that every term underflows; −inf where windows of
     finite reach do not meet.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        The window, as for :func:`cross_information_potential`.
+
+    Returns
+    -------
+    float or torch scalar
+        The logarithm.
+
     Examples
     --------
     >>> import numpy as np
@@ -118,8 +139,21 @@ def integrated_squared_error(
     with m₁, m₂ the means of the samples in the feature space of the kernel: up to a
     factor, the squared maximum mean discrepancy.
 
-    Parameters are those of :func:`cross_information_potential`; the kernel must be a Mercer
-    kernel (not "epanechnikov"), and "cauchy" is a density in one dimension only.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel; "cauchy" is a density in one dimension only.
 
     Returns
     -------
@@ -168,6 +202,27 @@ def log_integrated_squared_error(
 ) -> Any:
     """Return the natural logarithm of :func:`integrated_squared_error`; −inf at 0.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, as for :func:`integrated_squared_error`.
+
+    Returns
+    -------
+    float or torch scalar
+        The logarithm.
+
     Examples
     --------
     >>> import numpy as np
@@ -197,9 +252,29 @@ def information_cut(
     .. math:: \mathrm{IC} = \frac{\int \hat p \, \hat q}{\sqrt{\int \hat p^2 \int \hat q^2}}
        = \cos \angle(m_1, m_2)
 
-    1 where the Parzen estimates are equal, 0 where they do not meet.  Parameters are those of
-    :func:`cross_information_potential`; the kernel must be a Mercer kernel (not
-    "epanechnikov").  Normalisers cancel, so that "cauchy" serves in any dimension.
+    1 where the Parzen estimates are equal, 0 where they do not meet.  Normalisers cancel, so that
+    "cauchy" serves in any dimension.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.
+
+    Returns
+    -------
+    float or torch scalar
+        Between 0 and 1.
 
     See Also
     --------
@@ -239,6 +314,27 @@ def log_information_cut(
 ) -> Any:
     """Return the natural logarithm of :func:`information_cut`, never above 0.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.
+
+    Returns
+    -------
+    float or torch scalar
+        The logarithm.
+
     Examples
     --------
     >>> import numpy as np
@@ -260,13 +356,34 @@ def cauchy_schwarz_divergence(
     sample_weight_y: Any = None,
     kernel: str | Kernel = "gaussian",
 ) -> Any:
-    r"""Cauchy–Schwarz divergence of the Parzen estimates of two samples.
+    r"""Estimate the Cauchy–Schwarz divergence of two samples from their Parzen windows.
 
     .. math:: D_{CS} = -\log \frac{\int \hat p \, \hat q}{\sqrt{\int \hat p^2 \int \hat q^2}}
        \ge 0
 
     Minus the logarithm of :func:`information_cut`: symmetric, 0 for equal estimates, and finite
-    for samples however far apart.  Parameters, cost and reference are the same; EQ eq. (30).
+    for samples however far apart.  Cost and reference are the same; EQ eq. (30).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Sample of p.
+    Y : array-like of shape (m, d)
+        Sample of q, of the same library.
+    bandwidth : float, str or pair of these
+        Width h of the Parzen windows, a rule by its name, or one for X and one for Y, as for
+        :func:`cross_information_potential`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row of X counts.
+    sample_weight_y : array-like of shape (m,), default=None
+        How often each row of Y counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.
+
+    Returns
+    -------
+    float or torch scalar
+        Never negative.
 
     Examples
     --------

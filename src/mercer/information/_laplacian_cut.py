@@ -120,6 +120,26 @@ def log_laplacian_information_cut(
 
     Minus this is the divergence of LC eqs. (1) and (14).
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows of all classes.
+    y : array-like of shape (n,)
+        The class of each row; two classes or more.
+    bandwidth : float or str
+        Width h of the Parzen windows, or a rule by its name.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts.
+    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.
+    density : {"parzen"} or None, default="parzen"
+        What f̂ is; None leaves it out.
+
+    Returns
+    -------
+    float or torch scalar
+        The logarithm.
+
     Examples
     --------
     >>> import numpy as np

@@ -71,6 +71,22 @@ def log_information_potential(
     It is finite where the potential, a density to the power of one, leaves the range of floats:
     from some hundred columns on.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    bandwidth : float or str
+        Width h of the Parzen window, or a rule by its name.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        The window, as for :func:`information_potential`.
+
+    Returns
+    -------
+    float or torch scalar
+        The logarithm.
+
     Examples
     --------
     >>> import numpy as np
@@ -92,7 +108,23 @@ def renyi_quadratic_entropy(
 
     .. math:: H_2 = -\log \int \hat f^2
 
-    Arguments and cost are those of :func:`information_potential`; EQ eq. (19).
+    The cost is that of :func:`information_potential`; EQ eq. (19).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The sample.
+    bandwidth : float or str
+        Width h of the Parzen window, or a rule by its name.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        The window, as for :func:`information_potential`.
+
+    Returns
+    -------
+    float or torch scalar
+        The entropy, in nats.
 
     Examples
     --------

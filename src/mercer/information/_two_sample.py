@@ -125,6 +125,7 @@ def two_sample_test(
     Returns
     -------
     TwoSampleTestResult
+        Statistic and p-value.
 
     Warns
     -----

@@ -180,6 +180,18 @@ KERNELS: dict[str, Kernel] = {
 def get_kernel(kernel: str | Kernel) -> Kernel:
     """Return the kernel of that name (a `Kernel` is returned as it is).
 
+    Parameters
+    ----------
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel
+        A name, or a kernel, which is returned as it is.
+
+    Returns
+    -------
+    Kernel
+        What the name stands for.
+
+    Examples
+    --------
     >>> get_kernel("epanechnikov").is_mercer
     False
     """

@@ -6,13 +6,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from mercer._rows import refuse_tensor
-from mercer._sklearn import HasMethods, Interval, fit_context
-from mercer.models._delegating import DelegatingClassifier
+from mercer._sklearn import HasMethods, Interval, fit_context, take_rows_of_any
+from mercer.models._delegating import (
+    DelegatingClassifier,
+    check_classes,
+    check_indexable,
+    keep_features,
+)
 from mercer.spectral import stratified_rows
 
 __all__ = ["CappedClassifier"]
@@ -23,7 +26,7 @@ class CappedClassifier(DelegatingClassifier):
 
     Time and memory of methods that compare all pairs of rows grow with the square of their
     number.  Above ``max_rows`` they see a sample in which each class keeps its share, and at
-    least one row.
+    least one row.  Rows that are not drawn are not looked at.
 
     Parameters
     ----------
@@ -41,8 +44,15 @@ class CappedClassifier(DelegatingClassifier):
     n_rows_fitted_ : int
         How many rows it was fitted on.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    TunedClassifier : Caps the rows on which parameters are chosen, not those of the last fit.
 
     Examples
     --------
@@ -72,24 +82,30 @@ class CappedClassifier(DelegatingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            Rows of any kind that the estimator takes: numbers, texts, a DataFrame.
         y : array-like of shape (n_samples,)
+            Their classes.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
-        refuse_tensor(X, self)
-        X, y = validate_data(self, X, y)
-        check_classification_targets(y)
+        X = check_indexable(X, self)
+        y = check_classes(X, y, self)
         self.classes_, labels = np.unique(y, return_inverse=True)
         rows = stratified_rows(labels, self.max_rows, 1.0, check_random_state(self.random_state))
         self.n_rows_fitted_ = len(rows)
-        self.estimator_ = clone(self.estimator).fit(X[rows], y[rows])
+        self.estimator_ = clone(self.estimator).fit(take_rows_of_any(X, rows), y[rows])
+        keep_features(self, self.estimator_)
         return self
 
     def _answer(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        refuse_tensor(X, self)
-        X = validate_data(self, X, reset=False)
-        return np.asarray(getattr(self.estimator_, method)(X))
+        return np.asarray(getattr(self.estimator_, method)(check_indexable(X, self)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags

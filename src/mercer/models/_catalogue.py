@@ -151,6 +151,11 @@ _MODELS = {
 def list_models() -> list[str]:
     """Return the names of the models: Mercer's first, then the peers, then the floor.
 
+    Returns
+    -------
+    list of str
+        The names, in this order.
+
     Examples
     --------
     >>> from mercer.models import list_models
@@ -171,6 +176,7 @@ def describe_model(name: str) -> ModelInfo:
     Returns
     -------
     ModelInfo
+        Its label and whose it is.
 
     Raises
     ------

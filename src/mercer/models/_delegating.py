@@ -1,14 +1,40 @@
-"""What wrappers of one classifier share: their answers are the classifier's."""
+"""What wrappers of one classifier share: rows are the classifier's to check, and so are answers."""
 
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-__all__ = ["DelegatingClassifier"]
+from mercer._rows import refuse_tensor
+
+__all__ = ["DelegatingClassifier", "check_classes", "check_indexable", "keep_features"]
+
+
+def check_indexable(X: Any, wrapper: Any) -> Any:
+    """Return rows of any kind, texts included, that parts can be taken of."""
+    refuse_tensor(X, wrapper)
+    return indexable(X)[0]
+
+
+def check_classes(X: Any, y: Any, wrapper: Any) -> NDArray[Any]:
+    """Return the classes of rows, one for each."""
+    y = validate_data(wrapper, y=y)
+    check_classification_targets(y)
+    indexable(X, y)
+    return np.asarray(y)
+
+
+def keep_features(wrapper: Any, fitted: Any) -> None:
+    """Copy what the fitted classifier knows of the columns; one of texts knows nothing."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(fitted, name):
+            setattr(wrapper, name, getattr(fitted, name))
 
 
 def _has(method: str) -> Any:
@@ -35,10 +61,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
         return self._answer("predict", X)
 
@@ -49,10 +77,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
         return self._answer("predict_proba", X)
 
@@ -63,10 +93,12 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A score for each class, or one for two classes: positive for the second.
         """
         return self._answer("decision_function", X)
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
+from mercer._extras import how_to_install
 from mercer._memory import by_slabs
 from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
@@ -52,7 +53,7 @@ def check_device(device: str) -> None:
         import torch
     except ImportError as error:
         raise MissingTorchError(
-            f'Device {device!r} needs torch: pip install "mercer[gpu]".'
+            f"Device {device!r} needs torch: {how_to_install('gpu')}."
         ) from error
     name, _, number = device.partition(":")
     if name not in ("cpu", "cuda") or (number and not number.isdecimal()):
@@ -91,8 +92,15 @@ class OnDevice(DelegatingClassifier):
     estimator_ : classifier
         Fitted; its arrays are NumPy arrays.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    mercer.sums.kernel_sum : Takes tensors as they are.
 
     Notes
     -----
@@ -129,13 +137,16 @@ class OnDevice(DelegatingClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Passed on.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_device(self.device)
         refuse_tensor(X, self)

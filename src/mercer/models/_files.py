@@ -126,7 +126,9 @@ def load_model(
     Returns
     -------
     pipeline : sklearn.pipeline.Pipeline
+        Fitted.
     card : ModelCard
+        What the file says of it.
 
     Raises
     ------
@@ -175,6 +177,7 @@ def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> M
     Returns
     -------
     ModelContents
+        The card, and what else is in the file.
 
     Raises
     ------

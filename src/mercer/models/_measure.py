@@ -135,6 +135,7 @@ def measure_tables(
     Returns
     -------
     TableDifference
+        How they differ, and where.
 
     Raises
     ------

@@ -95,6 +95,7 @@ def score_model(
     Returns
     -------
     ModelScore
+        Its scores on rows that were left out.
 
     Examples
     --------
@@ -168,6 +169,7 @@ def choose_model(
     Returns
     -------
     list of ModelScore
+        One for each model.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """A classifier that chooses its parameters by folds, with probabilities from the same folds."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,13 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._memory import by_slabs
-from mercer._rows import refuse_tensor
-from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context
+from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context, take_rows_of_any
+from mercer.models._delegating import check_classes, check_indexable, keep_features
 from mercer.spectral import stratified_rows
 
 __all__ = ["TunedClassifier"]
@@ -53,6 +52,7 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     best_params_ : dict
+        The cell that was taken.
     best_score_ : float
         Score of the best cell on rows left out.
     estimator_ : classifier
@@ -60,8 +60,11 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     calibrator_ : LogisticRegression or None
         Turns decision values into probabilities.
     classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -119,30 +122,35 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features) or (n_samples,)
+            Rows of any kind that the estimator takes: numbers, texts, a DataFrame.
         y : array-like of shape (n_samples,)
+            Their classes.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
-        refuse_tensor(X, self)
-        X, y = validate_data(self, X, y)
-        check_classification_targets(y)
+        X = check_indexable(X, self)
+        y = check_classes(X, y, self)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("TunedClassifier needs rows of at least two classes, got 1 class.")
+            found = "1 class" if len(self.classes_) else "no rows"
+            raise ValueError(f"TunedClassifier needs rows of at least two classes, got {found}.")
         rng = check_random_state(self.random_state)
         rows = stratified_rows(labels, self.max_rows, 1.0, rng)
 
+        some = take_rows_of_any(X, rows)
         cells = list(ParameterGrid(self.param_grid))
         seed = int(rng.randint(2**31 - 1))
-        values = [self._left_out(X[rows], labels[rows], cell, seed) for cell in cells]
+        values = [self._left_out(some, labels[rows], cell, seed) for cell in cells]
         scores = [self._score(labels[rows], found) for found in values]
         best = int(np.argmax(scores))
         self.best_params_, self.best_score_ = cells[best], float(scores[best])
 
         self.estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(X, y)
+        keep_features(self, self.estimator_)
         self.calibrator_ = None
         if not hasattr(self.estimator_, "predict_proba"):
             weight = "balanced" if self.scoring == "balanced_accuracy" else None
@@ -151,23 +159,24 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _left_out(
-        self, X: NDArray[Any], labels: NDArray[np.intp], cell: dict[str, Any], seed: int
+        self, X: Any, labels: NDArray[np.intp], cell: dict[str, Any], seed: int
     ) -> FloatArray:
         """Return the value of each class for each row, from a fit without the row's fold."""
         n_splits = max(2, min(self.n_splits, int(np.bincount(labels).max())))
         folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        values = np.empty((len(X), len(self.classes_)))
+        values = np.empty((len(labels), len(self.classes_)))
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in some folds only.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            parts = list(folds.split(X, labels))
+            parts = list(folds.split(labels, labels))
         for train, test in parts:
             present = np.unique(labels[train])
             if len(present) < 2:
                 values[test] = present[0] == np.arange(len(self.classes_))
                 continue
-            model = clone(self.estimator).set_params(**cell).fit(X[train], labels[train])
-            found = _values(model, X[test])
+            model = clone(self.estimator).set_params(**cell)
+            model.fit(take_rows_of_any(X, train), labels[train])
+            found = _values(model, take_rows_of_any(X, test))
             # A class that the fit has not seen is less likely than any that it has.
             values[test] = found.min(axis=1, keepdims=True) - 1.0
             values[np.ix_(test, present)] = found
@@ -185,13 +194,14 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Probabilities, which add up to 1 in each row.
         """
-        X = self._check_rows(X)
-        return np.asarray(by_slabs(self._shares, X, 8 * len(self.classes_) * _TABLES))
+        return self._by_slabs(self._shares, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row.
@@ -199,31 +209,34 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
+        return self._by_slabs(lambda rows: self.classes_[self._shares(rows).argmax(axis=1)], X)
 
-        def answer(rows: NDArray[Any]) -> NDArray[Any]:
-            return np.asarray(self.classes_[self._shares(rows).argmax(axis=1)])
-
-        X = self._check_rows(X)
-        return np.asarray(by_slabs(answer, X, 8 * len(self.classes_) * _TABLES))
-
-    def _check_rows(self, X: Any) -> NDArray[Any]:
+    def _by_slabs(self, answer: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """Answer as many rows at a time as fit the memory budget."""
         check_is_fitted(self)
-        refuse_tensor(X, self)
-        return np.asarray(validate_data(self, X, reset=False))
+        X, each = check_indexable(X, self), 8 * len(self.classes_) * _TABLES
+        return np.asarray(by_slabs(answer, X, each, take=take_rows_of_any))
 
-    def _shares(self, X: NDArray[Any]) -> FloatArray:
-        """Return the probabilities of validated rows."""
+    def _shares(self, X: Any) -> FloatArray:
+        """Return the probabilities of rows."""
         if self.calibrator_ is None:
             return np.asarray(self.estimator_.predict_proba(X))
         return np.asarray(self.calibrator_.predict_proba(_columns(_values(self.estimator_, X))))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
-def _values(model: Any, X: NDArray[Any]) -> FloatArray:
+
+def _values(model: Any, X: Any) -> FloatArray:
     """Return probabilities or decision values, one column for each class."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))

@@ -20,6 +20,9 @@ from mercer.plots._style import (
 class DecisionRegionDisplay:
     """Regions that a classifier gives to the classes, points on top, errors marked.
 
+    `from_estimator` asks the classifier for its class at every point of a grid, and `plot` draws
+    the answers.
+
     Parameters
     ----------
     xx0, xx1 : array-like of shape (grid_resolution, grid_resolution)
@@ -27,6 +30,7 @@ class DecisionRegionDisplay:
     response : array-like of int of shape (grid_resolution, grid_resolution)
         Predicted classes there, as indices into `class_names`.
     class_names : array-like of shape (n_classes,)
+        Names of the classes.
     X : array-like of shape (n_rows, 2) or None, default=None
         Points to draw.
     codes : array-like of int of shape (n_rows,) or None, default=None
@@ -34,18 +38,24 @@ class DecisionRegionDisplay:
     predicted : array-like of int of shape (n_rows,) or None, default=None
         Their predicted classes.
     feature_names : sequence of two, default=("first feature", "second feature")
+        Names of the columns.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        Their figure.
     regions_ : matplotlib QuadMesh
+        The regions.
     boundaries_ : list of matplotlib ContourSet
         Edges of the regions, one for each class but the last that has both an in- and an outside.
     points_ : list of matplotlib PathCollection
         One for each class.
     errors_ : matplotlib PathCollection or None
+        Marks of rows that are predicted wrongly.
     legend_ : matplotlib Legend or None
+        None where none was asked for.
 
     See Also
     --------
@@ -98,6 +108,7 @@ class DecisionRegionDisplay:
         Parameters
         ----------
         estimator : fitted classifier of two features
+            A fitted one.
         X : array-like or DataFrame of shape (n_rows, 2)
             Points to draw; the picture is as large as they need.
         y : array-like of shape (n_rows,)
@@ -106,12 +117,15 @@ class DecisionRegionDisplay:
             Points along each axis at which the classifier is asked.
         margin : float, default=0.08
             How far the picture reaches beyond the points, as a share of their range.
-        ax, legend
-            As for `plot`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; new ones are made where it is None.
+        legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         DecisionRegionDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
@@ -120,7 +134,7 @@ class DecisionRegionDisplay:
                 "regions to draw."
             )
         points, names = _two_columns(X)
-        if not (isinstance(grid_resolution, int) and grid_resolution > 1):
+        if not (isinstance(grid_resolution, int | np.integer) and grid_resolution > 1):
             raise ValueError(
                 f"grid_resolution must be an integer above 1, got {grid_resolution!r}."
             )
@@ -153,10 +167,12 @@ class DecisionRegionDisplay:
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         self
+            Itself, with ``ax_`` and ``figure_``.
         """
         ax = axes("DecisionRegionDisplay", ax)
         from matplotlib.colors import ListedColormap

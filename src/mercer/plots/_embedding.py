@@ -11,9 +11,12 @@ from mercer.plots._style import INK, as_numpy, axes, legend_beside, scatter_clas
 class EmbeddingDisplay:
     """Rows in two coordinates of a projection, in the colours of their classes.
 
+    Rows without a label (−1) are drawn in grey, below the others.
+
     Parameters
     ----------
     embedding : array-like of shape (n_rows, n_components)
+        Coordinates of the rows.
     y : array-like of shape (n_rows,)
         Classes; the number −1 marks a row without a label, drawn small and grey.
     components : tuple of int, default=(0, 1)
@@ -24,12 +27,15 @@ class EmbeddingDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        Their figure.
     points_ : list of matplotlib PathCollection
         One for each class.
     unlabelled_ : matplotlib PathCollection or None
         Rows without a label, where there are any.
     legend_ : matplotlib Legend or None
+        None where none was asked for.
 
     See Also
     --------
@@ -86,15 +92,22 @@ class EmbeddingDisplay:
             Without a transform of its own (a pipeline that ends in a classifier), its steps but
             the last.
         X : array-like of shape (n_rows, n_features)
+            Rows.
         y : array-like of shape (n_rows,)
-        components, class_names
-            As for the class.
-        ax, legend
-            As for `plot`.
+            Their classes.
+        components : tuple of int, default=(0, 1)
+            Which two coordinates are drawn.
+        class_names : array-like or None, default=None
+            Names of the classes, in the order of the sorted labels.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; new ones are made where it is None.
+        legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         EmbeddingDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -114,10 +127,12 @@ class EmbeddingDisplay:
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         self
+            Itself, with ``ax_`` and ``figure_``.
         """
         ax = axes("EmbeddingDisplay", ax)
         known = np.array([not (isinstance(v, (int, float, np.number)) and v == -1) for v in self.y])

@@ -18,6 +18,7 @@ class BasisImageDisplay:
     Parameters
     ----------
     components : array-like of shape (n_components, n_pixels)
+        Directions, one in each row.
     image_shape : tuple of int
         Height and width.
     titles : sequence of str or None, default=None
@@ -28,7 +29,9 @@ class BasisImageDisplay:
     axes_ : list of matplotlib Axes
         One for each image.
     figure_ : matplotlib Figure
+        Their figure.
     images_ : list of matplotlib AxesImage
+        The images.
 
     See Also
     --------
@@ -71,16 +74,20 @@ class BasisImageDisplay:
         Parameters
         ----------
         estimator : fitted projection with ``components_``, or pipeline with such a step
+            A fitted one.
         image_shape : tuple of int
             Height and width.
         n_images : int, default=10
             At most so many.
-        n_columns, axes
-            As for `plot`.
+        n_columns : int or None, default=None
+            How many images stand in a line; up to ten where it is None.
+        axes : sequence of matplotlib Axes or None, default=None
+            Where to draw, one for each image; new ones are made where it is None.
 
         Returns
         -------
         BasisImageDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         steps = (
@@ -107,6 +114,7 @@ class BasisImageDisplay:
         Returns
         -------
         self
+            Itself, with ``axes_`` and ``figure_``.
         """
         plt = pyplot("BasisImageDisplay")
         count = len(self.components)

@@ -39,16 +39,23 @@ class LeaveOneOutPathDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        Their figure.
     lines_ : dict of (rule, score) to matplotlib Line2D
+        The curves.
     chosen_ : matplotlib Line2D
         The chosen point.
     silverman_ : matplotlib Line2D or None
+        Mark of Silverman's width, where that is known.
     legend_ : matplotlib Legend or None
+        None where none was asked for.
 
     See Also
     --------
-    mercer.LaplacianClassifier, mercer.ParzenClassifier, mercer.ISEClassifier
+    mercer.LaplacianClassifier : Chooses its width, and perhaps its rule, so.
+    mercer.ParzenClassifier : Chooses its width so.
+    mercer.ISEClassifier : Chooses its width so.
 
     Examples
     --------
@@ -88,12 +95,18 @@ class LeaveOneOutPathDisplay:
         Parameters
         ----------
         estimator : fitted classifier with ``loo_results_``, or pipeline that ends in one
-        scores, ax, legend
-            As for `plot`.
+            A fitted one.
+        scores : sequence of str, default=("accuracy", "balanced_accuracy")
+            Columns of ``loo_results_`` to draw, as for `plot`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; new ones are made where it is None.
+        legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         LeaveOneOutPathDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         model = last_step(estimator)
@@ -129,10 +142,12 @@ class LeaveOneOutPathDisplay:
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         self
+            Itself, with ``ax_`` and ``figure_``.
         """
         scores = [scores] if isinstance(scores, str) else list(scores)
         for score in scores:

@@ -34,15 +34,20 @@ class LeaveOneOutSurfaceDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        Their figure.
     surface_ : matplotlib QuadMesh
+        The surface.
     chosen_ : matplotlib Line2D
         The chosen point.
     colorbar_ : matplotlib Colorbar
+        Its scale.
 
     See Also
     --------
-    mercer.KernelFisherDiscriminant, mercer.SparseKernelFisherDiscriminant
+    mercer.KernelFisherDiscriminant : Chooses width and ridge on such a surface.
+    mercer.SparseKernelFisherDiscriminant : Chooses them on one of its nodes.
 
     Examples
     --------
@@ -77,6 +82,7 @@ class LeaveOneOutSurfaceDisplay:
         Parameters
         ----------
         estimator : fitted discriminant with ``loo_results_``, or pipeline that ends in one
+            A fitted one.
         quantity : {"score", "squared_error"}, default="score"
             What to draw.
         ax : matplotlib Axes or None, default=None
@@ -85,6 +91,7 @@ class LeaveOneOutSurfaceDisplay:
         Returns
         -------
         LeaveOneOutSurfaceDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         if quantity not in _QUANTITIES:
@@ -117,6 +124,7 @@ class LeaveOneOutSurfaceDisplay:
         Returns
         -------
         self
+            Itself, with ``ax_`` and ``figure_``.
         """
         ax = axes("LeaveOneOutSurfaceDisplay", ax)
         gamma = self.gamma[:, None].repeat(self.alpha.shape[1], axis=1)

@@ -27,9 +27,11 @@ class SignificanceDisplay:
     Parameters
     ----------
     weights : array-like of shape (n_rows,)
+        Weights of the rows.
     codes : array-like of int of shape (n_rows,)
         Class of each row, as an index into `class_names`.
     class_names : array-like of shape (n_classes,)
+        Names of the classes.
     X : array-like of shape (n_rows, n_features) or None, default=None
         The rows, for pictures in the plane.
     rows : array-like of int of shape (n_rows,) or None, default=None
@@ -42,13 +44,17 @@ class SignificanceDisplay:
     significant_ : ndarray of int
         Positions of the marked rows, the largest weight first.
     ax_ : matplotlib Axes
+        Where it was drawn.
     figure_ : matplotlib Figure
+        Their figure.
     points_ : list of matplotlib PathCollection
         One for each class.
     marks_ : matplotlib PathCollection
+        Marks of the significant rows.
     threshold_ : matplotlib Line2D or None
         The smallest marked weight, where weights are drawn by row.
     legend_ : matplotlib Legend
+        The legend.
 
     See Also
     --------
@@ -114,12 +120,17 @@ class SignificanceDisplay:
             Where its expansion was pruned (``n_nodes``), the rows that are left.
         share : float, default=0.01
             What share of the rows is marked, at least one.
-        kind, ax, legend
+        kind : {"auto", "rows", "scatter"}, default="auto"
             As for `plot`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; new ones are made where it is None.
+        legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         SignificanceDisplay
+            Drawn.
         """
         check_is_fitted(estimator)
         model = last_step(estimator)
@@ -159,10 +170,12 @@ class SignificanceDisplay:
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         legend : bool, default=True
+            Whether to draw a legend.
 
         Returns
         -------
         self
+            Itself, with ``ax_`` and ``figure_``.
         """
         if kind not in ("auto", "rows", "scatter"):
             raise ValueError(f"kind must be 'auto', 'rows' or 'scatter', got {kind!r}.")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._extras import how_to_install
+
 # Ten colours that people with any colour vision tell apart (M. A. Petroff, 2021, arXiv:2107.02270).
 # The two lightest come last; white edges and the markers help them on white.
 COLOURS = (
@@ -24,7 +26,7 @@ def pyplot(what: str) -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        raise ImportError(f'{what} needs matplotlib: pip install "mercer[plot]".') from error
+        raise ImportError(f"{what} needs matplotlib: {how_to_install('plot')}.") from error
     return plt
 
 

@@ -79,9 +79,11 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     X_fit_ : ndarray of shape (n_samples, n_features)
         The training rows.
     affinity_width_ : float
-        As used (heat weights only).
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As used, only with heat weights.
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -156,6 +158,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         self
+            The fitted estimator.
         """
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, copy=True)  # kept
@@ -185,12 +188,25 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Embed the training rows and return their coordinates, `embedding_`."""
+        """Embed the training rows and return their coordinates, `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Coordinates of the rows.
+        """
         embedding: FloatArray = self.fit(X).embedding_
         return embedding
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates of rows, old or new.
+        """Return the coordinates of rows, old or new.
 
         Parameters
         ----------
@@ -200,6 +216,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates.
         """
         check_is_fitted(self)
         refuse_tensor(X, self)

@@ -16,6 +16,7 @@ from mercer._memory import by_slabs, room_on_device
 from mercer._rows import check_same_home, check_size, check_span, check_tensor, check_width_span
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth._resolve import RULES
 from mercer.kernels import get_kernel, mercer_width
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -67,14 +68,19 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Attributes
     ----------
     bandwidth_ : float
+        As used.
     eigenvalues_ : ndarray of shape (n_components,)
         Largest first.
     eigenvectors_ : ndarray of shape (n_rows, n_components)
+        Of unit length.
     X_fit_ : ndarray of shape (n_rows, n_features)
+        The training rows.
     weights_ : ndarray of shape (n_rows,)
         f̂^(−1/2) at the training rows, in units of one window's peak over N.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -116,7 +122,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({*RULES})],
         "density": [StrOptions({"parzen", "mercer"}), None],
     }
 
@@ -133,11 +139,14 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self.fit_transform(X)
         return self
@@ -149,11 +158,14 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates of the rows.
         """
         X = check_tensor(X)
         xp, _ = get_namespace(X)
@@ -182,10 +194,12 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Coordinates.
         """
         check_is_fitted(self)
         X = check_tensor(X)
@@ -197,7 +211,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return by_slabs(
                 lambda rows: xp.astype(self._coordinates(rows), X.dtype),
                 X,
-                8 * (X.shape[1] + 4 * self.n_components + 4),
+                8 * (X.shape[1] + 4 * self._n_features_out + 4),
             )
 
     def _coordinates(self, X: Array) -> Array:
@@ -209,7 +223,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         near = log_density > _FAR
         if bool(xp.all(near)):
             return self._sums(X, expansion) * xp.exp(-0.5 * log_density)[:, None]
-        out = xp.empty((X.shape[0], self.n_components), dtype=xp.float64, device=device(X))
+        out = xp.empty((X.shape[0], self._n_features_out), dtype=xp.float64, device=device(X))
         if bool(xp.any(near)):
             out[near] = self._sums(X[near], expansion) * xp.exp(-0.5 * log_density[near])[:, None]
         out[~near] = self._far_sums(X[~near], expansion)
@@ -217,7 +231,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components)
+        return int(self.eigenvalues_.shape[0])
 
     def _log_density(self, X: Array) -> Array:
         """Return log f̂ in units of one window's peak, over the training rows: (n,)."""

@@ -47,26 +47,55 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, C, laplacian_weight, n_neighbors, affinity_width, loss, \
-            landmarks, algorithm, tol, random_state
-        As in :class:`LaplacianSupportVectorAnalysis`; but the kernel is "rbf" by default.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"} or callable, \
+            default="rbf"
+        Mercer kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of "rbf", "poly", "sigmoid" and "laplacian", as in scikit-learn's SVC.
+    degree, coef0 : float, default=3 and 0.0
+        Of "poly" and "sigmoid".
+    C : float, default=100
+        Price of an error.
+    laplacian_weight : float, default=1.0
+        Weight of the Laplacian penalty, relative to ‖f‖².
+    n_neighbors : int, default=10
+        Neighbours in the graph; an edge is there if either row has it ("or").
+    affinity_width : "median" or float, default="median"
+        Width σ of the heat weights exp(−d²/2σ²) of the edges; "median" is the median length of
+        the edges.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        What an error costs: its size, or the square of it.
+    landmarks : int, default=None
+        Approximate the kernel by so many of its columns (drawn at random by what they leave
+        unexplained); None is exact.  Of no use with the linear kernel, which ignores it.
+    algorithm : {"auto", "exact", "approximate"}, default="auto"
+        Search for neighbours: see :func:`mercer.graphs.neighbor_graph`.
+    tol : float, default=1e-5
+        For libsvm, which solves the machines that have many coordinates; its answer is polished
+        to rounding wherever its support vectors are right.
+    random_state : int, RandomState or None, default=None
+        For `landmarks` and the approximate search.
 
     Attributes
     ----------
     classes_ : ndarray
         The classes, without −1.
     coef_ : ndarray of shape (n_problems, n_features)
-        Normal vectors (linear kernel only); one problem for two classes.
+        Normal vectors, only with the linear kernel; one problem for two classes.
     dual_coef_ : ndarray of shape (n_fit, n_problems)
-        Coefficients of the kernels of `X_fit_` (other kernels).
+        Coefficients of the kernels of `X_fit_`, only with other kernels than the linear one.
     intercept_ : ndarray of shape (n_problems,)
         Intercepts.
     X_fit_ : ndarray of shape (n_fit, n_features)
-        The training rows, or the landmarks (other kernels).
-    gamma_, affinity_width_ : float
-        As used.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        The training rows, or the landmarks, only with other kernels than the linear one.
+    gamma_ : float
+        Of the kernel, as used.
+    affinity_width_ : float
+        Of the graph, as used.
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -147,6 +176,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         Returns
         -------
         self
+            The fitted estimator.
         """
         setting = self._setting(X, y, signs=True)
         weight = float(self.laplacian_weight)
@@ -189,6 +219,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A score for each class, or one for two classes: positive for the second.
         """
         return self._answer(X, self._outputs)
 
@@ -203,6 +234,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         Returns
         -------
         ndarray of shape (n_samples,)
+            A class for each row.
         """
 
         def finish(projections: FloatArray) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs
 from mercer._rows import check_coordinates, check_span, power_of_two, refuse_tensor
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
@@ -78,7 +78,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "pca_components": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            FloatInterval(0, 1, closed="neither"),
             None,
         ],
         "neighborhood": [StrOptions({"knn", "radius", "class", "class_knn"})],
@@ -126,6 +126,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         self
+            The fitted estimator.
         """
         refuse_tensor(X, self)
         if y is None:
@@ -178,6 +179,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
+            Coordinates.
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
@@ -198,6 +200,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            Rows in the space of the features.
         """
         check_is_fitted(self)
         Z = check_coordinates(X, self.n_components_, self)

@@ -74,7 +74,7 @@ class LocalityPreservingProjection(LinearGraphProjection):
         varies then counts for little in distances.  Widespread code does so, and published
         results on faces are near only with it.
     label_weight : float, default=None
-        α: what is added to weights within a class; 1 − α is added between classes.
+        What is added to weights within a class, α; 1 − α is added between classes.
     perturbation : {"edges", "printed"}, default="edges"
         Whether `label_weight` goes on the edges that are there, or on all pairs, as [3] prints it.
     algorithm : {"auto", "exact", "approximate"}, default="auto"
@@ -91,9 +91,13 @@ class LocalityPreservingProjection(LinearGraphProjection):
     mean_ : ndarray of shape (n_features,)
         Mean of the training rows.
     affinity_width_ : float
-        As used (heat weights only).
-    n_components_, n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As used, only with heat weights.
+    n_components_ : int
+        How many directions there are.
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._rows import check_coordinates
-from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
 from mercer.projections._svm import Loss
@@ -110,11 +110,14 @@ class LaplacianSupportVectorAnalysis(
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Orthonormal rows (linear kernel only).
+        Orthonormal rows, only with the linear kernel.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows, only with the linear kernel: what `inverse_transform` fills in for
+        directions that are not among the components.  `transform` does not subtract it.
     dual_coef_ : ndarray of shape (n_fit, n_components_)
-        Coefficients of the kernels of `X_fit_` (other kernels).
+        Coefficients of the kernels of `X_fit_`, only with other kernels than the linear one.
     X_fit_ : ndarray of shape (n_fit, n_features)
-        The training rows, or the landmarks (other kernels).
+        The training rows, or the landmarks, only with other kernels than the linear one.
     dual_directions_ : ndarray of shape (n_samples, n_components_)
         Ã of the paper.
     direction_classes_ : ndarray of shape (n_components_,)
@@ -123,10 +126,14 @@ class LaplacianSupportVectorAnalysis(
         Directions found: fewer than asked for where the rest would be noise (a warning says so).
     classes_ : ndarray
         The classes, without −1.
-    gamma_, affinity_width_ : float
-        As used.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    gamma_ : float
+        Of the kernel, as used.
+    affinity_width_ : float
+        Of the graph, as used.
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -231,6 +238,7 @@ class LaplacianSupportVectorAnalysis(
         Returns
         -------
         self
+            The fitted estimator.
         """
         setting = self._setting(X, y)
         weight = float(self.laplacian_weight)
@@ -242,8 +250,10 @@ class LaplacianSupportVectorAnalysis(
 
         Parameters
         ----------
-        X, y
-            As in `fit`.
+        X : array-like of shape (n_samples, n_features)
+            All rows, with and without labels.
+        y : array-like of shape (n_samples,)
+            Classes, as in `fit`.
         laplacian_weights : iterable of float
             The weights; the parameter `laplacian_weight` is not looked at.
 
@@ -260,10 +270,11 @@ class LaplacianSupportVectorAnalysis(
         for weight in laplacian_weights:
             one = clone(self).set_params(laplacian_weight=weight)
             one._validate_params()
-            for name, value in vars(first).items():
-                if name.endswith("_") and not name.startswith("_"):
-                    setattr(one, name, value)
-            fitted.append(one._finish(setting, path.at(float(weight))))
+            with fit_afresh(one):
+                for name, value in vars(first).items():
+                    if name.endswith("_") and not name.startswith("_"):
+                        setattr(one, name, value)
+                fitted.append(one._finish(setting, path.at(float(weight))))
         return fitted
 
     def _finish(self, setting: Setting, whitened: Whitened) -> Self:
@@ -314,6 +325,7 @@ class LaplacianSupportVectorAnalysis(
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
+            Coordinates.
         """
         check_is_fitted(self)
         return self._project(X, self.components_ if self.kernel == "linear" else None)
@@ -331,6 +343,7 @@ class LaplacianSupportVectorAnalysis(
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            Rows in the space of the features.
         """
         check_is_fitted(self)
         if self.kernel != "linear":

@@ -66,7 +66,7 @@ class RoweisSaulProjection(LinearGraphProjection):
     reg : float, default=1e-3
         Ridge of the best weights, relative to the trace of their Gram matrix.
     label_weight : float, default=None
-        α: what is added to weights within a class; 1 − α is added between classes.
+        What is added to weights within a class, α; 1 − α is added between classes.
     perturbation : {"edges", "printed"}, default="edges"
         "edges" changes the edges that are there and makes rows add up to one again.  "printed"
         adds to all pairs, as the paper has it: rows then add up to much more than one, class means
@@ -92,8 +92,12 @@ class RoweisSaulProjection(LinearGraphProjection):
         Mean of the training rows.
     constraint_ : str
         As used.
-    n_components_, n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    n_components_ : int
+        How many directions there are.
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------

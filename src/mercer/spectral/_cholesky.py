@@ -23,6 +23,7 @@ def pivoted_cholesky(K: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of shape (n, r)
+        The factor F.
 
     Notes
     -----
@@ -70,7 +71,7 @@ def partial_cholesky(
     diagonal : ndarray of shape (n,)
         Of K.
     column : callable
-        column(i) is K[:, i].
+        Called as column(i), it returns K[:, i].
     n_columns : int
         How many; fewer where the residual vanishes before.
     rng : Generator

@@ -60,8 +60,24 @@ class Whitened:
 
 
 def whiten(F: FloatArray, S: FloatArray, weight: float) -> Whitened:
-    """Coordinates for the penalty A = I + weight·S by one Cholesky factor.
+    """Return coordinates for the penalty A = I + weight·S by one Cholesky factor.
 
+    Parameters
+    ----------
+    F : ndarray of shape (n, r)
+        Coordinates of the rows.
+    S : ndarray of shape (r, r)
+        The penalty in these coordinates; not looked at where the weight is zero.
+    weight : float
+        Of the penalty.
+
+    Returns
+    -------
+    Whitened
+        The rows in coordinates where the penalty is the identity, and the way back.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.spectral import whiten
     >>> whiten(np.eye(2), np.diag([3.0, 0.0]), 1.0).G
@@ -104,8 +120,30 @@ class PenaltyPath:
 def kernel_deflation(
     K: FloatArray, M: FloatArray, c: FloatArray, L: FloatArray, weight: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """One step in n × n matrices: (K, M, α̃, z) after the direction with dual coefficients c.
+    """Take one step in n × n matrices: (K, M, α̃, z) after the direction with coefficients c.
 
+    Parameters
+    ----------
+    K, M : ndarray of shape (n, n)
+        The kernel matrix FFᵀ and the deflated kernel GGᵀ, before the step.
+    c : ndarray of shape (n,)
+        Dual coefficients of the direction.
+    L : ndarray of shape (n, n)
+        The Laplacian.
+    weight : float
+        Of the Laplacian penalty.
+
+    Returns
+    -------
+    K, M : ndarray of shape (n, n)
+        The same after the step.
+    a : ndarray of shape (n,)
+        Coefficients α̃ of the direction of unit length.
+    z : ndarray of shape (n,)
+        Its outputs at the rows.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.spectral import kernel_deflation
     >>> K, M, a, z = kernel_deflation(np.eye(2), np.eye(2), np.array([2.0, 0.0]), np.eye(2) * 0, 0)

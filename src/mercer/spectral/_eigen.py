@@ -35,6 +35,18 @@ _QUICK_SVD = 10**9
 def fix_signs(vectors: Any) -> Any:
     """Flip columns so that the entry of greatest size is positive.
 
+    Parameters
+    ----------
+    vectors : array of shape (n, k)
+        Columns of any sign.
+
+    Returns
+    -------
+    array of shape (n, k)
+        The same columns, some of them flipped.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.spectral import fix_signs
     >>> fix_signs(np.array([[0.6, -0.8], [-0.8, -0.6]]))
@@ -55,7 +67,7 @@ def generalized_eigh(
     which: Literal["smallest", "largest"] = "smallest",
     ridge: float = 0.0,
 ) -> tuple[Any, Any]:
-    r"""Eigenpairs of :math:`A v = \lambda (B + \rho I) v` for symmetric A and positive B.
+    r"""Return eigenpairs of :math:`A v = \lambda (B + \rho I) v` for symmetric A and positive B.
 
     Parameters
     ----------
@@ -128,12 +140,30 @@ def _all_pairs(A: Any, B: Any) -> tuple[Any, Any]:
 def sparse_eigh(
     S: csr_array, n_components: int, *, without: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Largest eigenpairs of a sparse symmetric matrix with eigenvalues in [−1, 1].
+    """Return the largest eigenpairs of a sparse symmetric matrix with eigenvalues in [−1, 1].
 
-    `without` is an eigenvector of value 1, of length 1, that is left out (also where other
-    vectors have the same value).  Dense below 1000 rows, Lanczos iterations above; the same start
-    every time, so that the same matrix gives the same vectors.
+    Dense below 1000 rows, Lanczos iterations above; the same start every time, so that the same
+    matrix gives the same vectors.
 
+    Parameters
+    ----------
+    S : csr_array of shape (n, n)
+        Symmetric.
+    n_components : int
+        How many pairs.
+    without : ndarray of shape (n,), default=None
+        An eigenvector of value 1, of length 1, that is left out (also where other vectors have the
+        same value).
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,)
+        The largest first.
+    vectors : ndarray of shape (n, n_components)
+        Columns of length 1, the greatest entry of each positive.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
     >>> from mercer.spectral import sparse_eigh
@@ -184,6 +214,7 @@ def principal_axes(
     Returns
     -------
     U : ndarray of shape (n, r)
+        Orthonormal columns.
     lengths : ndarray of shape (r,)
         Falling.
     axes : ndarray of shape (r, d)
@@ -208,7 +239,7 @@ def principal_axes(
         axes = fix_signs(axes.T).T
         floor = max(n, d) * eps
     rank = int((lengths > floor * lengths[0]).sum())
-    if rank and isinstance(n_components, float) and n_components < 1.0:
+    if rank and isinstance(n_components, float | np.floating) and n_components < 1.0:
         squares = (lengths[:rank] / lengths[0]) ** 2
         share = np.cumsum(squares) / squares.sum()
         rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
@@ -226,6 +257,24 @@ def rotate_ties(
     Vectors whose value is at most `tol` may be mixed at will without changing the problem;
     the mixture returned makes VᵀSV diagonal and falling.  Others stay as they are.
 
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues.
+    vectors : ndarray of shape (n, k)
+        Their vectors, as columns.
+    S : ndarray of shape (n, n)
+        Symmetric: what decides.
+    tol : float
+        The largest value that counts as zero.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The vectors, those of value zero mixed and in order.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from mercer.spectral import rotate_ties
     >>> rotate_ties(np.zeros(2), np.eye(2), np.diag([1.0, 4.0]), tol=1e-9)

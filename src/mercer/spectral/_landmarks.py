@@ -54,6 +54,22 @@ def stratified_rows(
 
     No group gets more than it has, and what it cannot take goes to the others; every group with
     rows gets at least one where `size` allows it.  All rows are returned if `size` covers them.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n,)
+        The group of each row, from 0 on.
+    size : int
+        How many rows.
+    power : float
+        1 keeps the shares of the groups, 0 makes them equal.
+    rng : RandomState
+        For the draws.
+
+    Returns
+    -------
+    ndarray of int
+        Sorted row numbers.
     """
     n_rows = len(groups)
     if size >= n_rows:

@@ -130,6 +130,11 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     p : ndarray of shape (n_rows,)
         Positive weights that add up to one.
 
+    Returns
+    -------
+    RidgeBasis
+        From which the answer for any ridge is a product.
+
     Raises
     ------
     ValueError
@@ -154,7 +159,20 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
 
 
 def decompose_features(features: Array, p: Array) -> RidgeBasis:
-    """Diagonalise the problem for a matrix of features, of shape (n_rows, n_features)."""
+    """Diagonalise the problem for a matrix of features.
+
+    Parameters
+    ----------
+    features : array of shape (n_rows, n_features)
+        Features of the rows.
+    p : array of shape (n_rows,)
+        Positive weights that add up to one.
+
+    Returns
+    -------
+    RidgeBasis
+        From which the answer for any ridge is a product.
+    """
     xp = array_namespace(features)
     root = xp.sqrt(p)
     design = root[:, None] * (features - p @ features)

@@ -55,6 +55,7 @@ def greedy_selection(
     Returns
     -------
     GreedyPath
+        What was taken, in order, and what each step gained.
 
     Notes
     -----

@@ -24,6 +24,11 @@ def _built_in() -> dict[str, Study]:
 def list_studies() -> tuple[str, ...]:
     """Return the names of the studies that come with Mercer.
 
+    Returns
+    -------
+    tuple of str
+        The names, sorted.
+
     Examples
     --------
     >>> from mercer.studies import list_studies
@@ -44,6 +49,7 @@ def load_study(source: str) -> Study:
     Returns
     -------
     Study
+        Tables, methods and published numbers.
 
     Examples
     --------

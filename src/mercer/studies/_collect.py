@@ -117,7 +117,7 @@ class _Gathered:
         self.failed: list[tuple[Any, ...]] = []
 
     def add_row(self, source: str, study: Study, t: int, table: Table, r: int, row: Row) -> None:
-        for column in columns_of(table):
+        for column in table.columns:
             found = False
             for m, method in enumerate(table.methods):
                 if column not in method.columns:
@@ -206,13 +206,6 @@ def _choose_readings(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(counts=cells.index.isin(firsts))
 
 
-def columns_of(table: Table) -> list[str]:
-    """Return the columns in order: the published ones first, then ours."""
-    published = [column for _, column in table.published]
-    ours = [column for method in table.methods for column in method.columns]
-    return list(dict.fromkeys([*published, *ours]))
-
-
 def _reason(table: Table, row: str, column: str) -> str:
     for key in ((row, column), (row, "*"), ("*", column), ("*", "*")):
         if key in table.reasons:
@@ -232,7 +225,7 @@ def _describe(
             "unit": table.unit,
             "better": table.better,
             "note": table.note,
-            "columns": columns_of(table),
+            "columns": table.columns,
             "rows": [
                 {
                     "label": row.label,

@@ -63,6 +63,7 @@ class Plan:
         Rows and figures whose data are not here, with the reason.
     quick : bool
     protocol : {"paper", "honest", "both"}
+        Which of the two protocols is run.
     """
 
     studies: Mapping[str, Study]
@@ -88,12 +89,14 @@ def plan_jobs(
     quick : bool, default=False
         Few replications and short grids.
     protocol : {"both", "paper", "honest"}
+        Which of the two protocols to run.
     folder : str or None
         Where data sets are looked for first.
 
     Returns
     -------
     Plan
+        What is to run, and what is left out and why.
     """
     studies = {source: load_study(source) for source in sources}
     absent = _absent(folder)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
@@ -143,6 +144,12 @@ class Table:
         Why a published number is not reached, where that is known; shown only where it is not.
     note : str, default=""
         What a reader must know: the protocol in words, misprints.
+
+    Raises
+    ------
+    ValueError
+        Where two rows have one label, or a published number or a reason is for a row or a column
+        that is not there: it would be lost without a word.
     """
 
     key: str
@@ -154,6 +161,25 @@ class Table:
     published: Mapping[tuple[str, str], Published] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
     note: str = ""
+
+    def __post_init__(self) -> None:
+        labels = [row.label for row in self.rows]
+        if repeated := {label for label in labels if labels.count(label) > 1}:
+            raise ValueError(f"table {self.key} has two rows {min(repeated)!r}.")
+        for cell in self.published:
+            _check_row(cell[0], labels, f"table {self.key}", f"its published number {cell}")
+        for cell in self.reasons:
+            what = f"its reason for {cell}"
+            _check_row(cell[0], ["*", *labels], f"table {self.key}", what)
+            if cell[1] not in ("*", *self.columns):
+                raise ValueError(f"table {self.key} has no column {cell[1]!r}, which {what} names.")
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns in order: the published ones first, then ours."""
+        published = [column for _, column in self.published]
+        ours = [column for method in self.methods for column in method.columns]
+        return list(dict.fromkeys([*published, *ours]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,3 +236,24 @@ class Study:
     figures: tuple[Figure, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        labels = [row.label for table in self.tables for row in table.rows]
+        for method in (method for table in self.tables for method in table.methods):
+            for label in method.rows or ():  # of any table: tables may share their methods
+                what = f"its method for {', '.join(method.columns)}"
+                _check_row(label, labels, f"study {self.name}", what)
+        keys = [table.key for table in self.tables]
+        for figure in self.figures:
+            if figure.table and figure.table not in keys:
+                raise ValueError(
+                    f"study {self.name} has no table {figure.table!r}, which its figure "
+                    f"{figure.key} draws."
+                )
+
+
+def _check_row(label: str, labels: Sequence[str], where: str, what: str) -> None:
+    """Refuse a label that no row has: what belongs to it would be lost without a word."""
+    if label not in labels:
+        near = ", ".join(get_close_matches(label, labels) or labels)
+        raise ValueError(f"{where} has no row {label!r}, which {what} names: perhaps {near}?")

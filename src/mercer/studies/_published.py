@@ -26,6 +26,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
     Returns
     -------
     mapping from (row, column) to Published
+        The cells that are printed.
 
     Examples
     --------
@@ -50,6 +51,8 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
                 f"published row {label!r} has {len(parts)} cells for {len(columns)} columns"
             )
         for column, part in zip(columns, parts, strict=True):
+            if (label, column) in cells:
+                raise ValueError(f"published cell {column!r} of row {label!r} comes twice")
             if part in ("", "–", "-"):
                 continue
             match = _CELL.fullmatch(re.sub(r"\s", "", part))

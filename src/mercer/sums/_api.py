@@ -68,7 +68,7 @@ def kernel_sum(
         Leave out the term of a row with itself (by index); only with Y=None.
     method : {"auto", "direct", "fast"}, default="auto"
         "direct" adds all n·m terms; "fast" takes a fast Gauss transform, in time that grows with
-        n + m, for Gaussian sums over NumPy arrays of at most 3 features (``mercer[fast]``); "auto"
+        n + m, for Gaussian sums over NumPy arrays of at most 3 features (extra ``fast``); "auto"
         predicts the time of both and takes the quicker, if `tol` is given.
         `explain_kernel_sum` and the logger "mercer.sums" tell what was chosen.
     tol : float, default=None
@@ -131,9 +131,32 @@ def log_kernel_sum(
 
     .. math:: \ell_i = \log \sum_j w_j \, k(x_i, y_j)
 
-    The parameters are those of `kernel_sum`; weights may not be negative.  The sum is kept
-    relative to its largest term, as a soft-max is, so that a point far from all others still has
-    a finite and right logarithm.  A sum without any term is −inf.
+    The sum is kept relative to its largest term, as a soft-max is, so that a point far from all
+    others still has a finite and right logarithm.  A sum without any term is −inf.  `kernel_sum`
+    says more of the parameters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points at which the sum is wanted.
+    Y : array-like of shape (m, d), default=None
+        Points that are summed over; X itself when None.
+    weights : array-like of shape (m,) or (m, c), default=None
+        Weights of the rows of Y, none negative; c columns give c sums.
+    groups : array-like of int of shape (m,), default=None
+        Group 0…G−1 of each row of Y.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        What is summed.
+    bandwidth : float or array-like of shape (b,)
+        Width of the kernel, or several.
+    exclude_self : bool, default=False
+        Leave out the term of a row with itself; only with Y=None.
+    method : {"auto", "direct", "fast"}, default="auto"
+        How to add up, as for `kernel_sum`.
+    tol : float, default=None
+        Relative error allowed to an approximation; None allows none.
+    precision : {"high", "fast"}, default="high"
+        As for `kernel_sum`.
 
     Returns
     -------

@@ -25,8 +25,31 @@ def explain_kernel_sum(
 ) -> SumPlan:
     """Tell how `kernel_sum` would compute these sums, in about what time, and why.
 
-    Parameters are those of `kernel_sum`; the answer holds for `log_kernel_sum` too.  It looks
-    at the data's range and, where `tol` is given, adds up the sums of 256 rows.
+    The answer holds for `log_kernel_sum` too.  It looks at the data's range and, where `tol` is
+    given, adds up the sums of 256 rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points at which the sum is wanted.
+    Y : array-like of shape (m, d), default=None
+        Points that are summed over; X itself when None.
+    weights : array-like of shape (m,) or (m, c), default=None
+        Weights of the rows of Y, of any sign.
+    groups : array-like of int of shape (m,), default=None
+        Group 0…G−1 of each row of Y.
+    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        What is summed.
+    bandwidth : float or array-like of shape (b,)
+        Width of the kernel, or several.
+    exclude_self : bool, default=False
+        Leave out the term of a row with itself; only with Y=None.
+    method : {"auto", "direct", "fast"}, default="auto"
+        How to add up, as for `kernel_sum`.
+    tol : float, default=None
+        Relative error allowed to an approximation; None allows none.
+    precision : {"high", "fast"}, default="high"
+        As for `kernel_sum`.
 
     Returns
     -------

@@ -16,6 +16,7 @@ from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
+from mercer._extras import how_to_install
 from mercer.kernels import KERNELS
 from mercer.sums import _cpu
 from mercer.sums._fast_grid import Box, Grid
@@ -61,7 +62,7 @@ def refuses(problem: Problem) -> str | None:
     if problem.tol < _LEAST_TOL:
         return f"method='fast' is for tol of {_LEAST_TOL:g} and more, got {problem.tol:g}"
     if find_spec("finufft") is None:
-        return "method='fast' needs finufft: pip install 'mercer[fast]'"
+        return f"method='fast' needs finufft: {how_to_install('fast')}"
     return None
 
 

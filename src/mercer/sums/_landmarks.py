@@ -50,6 +50,7 @@ def landmark_kernel_sum(
     Parameters
     ----------
     X : array-like of shape (n, d)
+        Rows for which the sums are wanted.
     Y : array-like of shape (m, d), default=None
         X itself when None.
     weights : array-like of shape (m,), default=None
@@ -57,17 +58,21 @@ def landmark_kernel_sum(
     groups : array-like of int of shape (m,), default=None
         One sum for each group, each with its own landmarks and sample.
     kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+        What is summed.
     bandwidth : float
+        Its width.
     n_landmarks : int, default=256
         Time grows with their cube once, and with n times their number.
     n_sampled : int, default=4096
         How many rows the residual is estimated from.  Groups of at most
         `n_landmarks` + `n_sampled` rows are added up in full, and their error is 0.
     random_state : int, RandomState instance or None, default=None
+        For landmarks and samples.
 
     Returns
     -------
     sums : array of shape (n,) or (n, G)
+        Estimates.
     errors : array of the same shape
         Standard errors, from 15 degrees of freedom: the truth is within 2.13 of them for some
         95 of 100 rows, as long as a row's sum has many terms.

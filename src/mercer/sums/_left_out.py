@@ -68,7 +68,9 @@ def left_out_log_sums(
     Parameters
     ----------
     X : float32 or float64 array of shape (n, d)
+        Rows.
     groups : NumPy array of int of shape (n,)
+        The group of each row.
     bandwidths : tuple of float
         Of the Gaussian kernel that is summed, the widest first.
     weights : array of shape (b, n)
@@ -80,6 +82,13 @@ def left_out_log_sums(
     Y : array of shape (m, d) or None
         Rows that are summed over, none of which is in X, with their groups, weights and
         densities; X itself when None.
+
+    Returns
+    -------
+    logs : array of shape (b, rows, groups)
+        Natural logarithms of the sums.
+    drifts : array of shape (b, rows, groups) or None
+        Sums of the drift weights times ρ − 1; None without a removal.
     """
     xp = array_namespace(X)
     is_self, Y = Y is None, X if Y is None else Y

@@ -42,7 +42,9 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     has_missing_ : ndarray of bool of shape (n_features_in_,)
         Whether missing values have a column.
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
 
     See Also
     --------
@@ -84,11 +86,14 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self.categories_: list[NDArray[np.str_]] = []
         self.infrequent_categories_: list[NDArray[np.str_]] = []
@@ -111,6 +116,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -152,6 +158,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+            A name for each column.
         """
         check_is_fitted(self)
         features = super().get_feature_names_out(input_features)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mercer._extras import how_to_install
 from mercer._npy import check_stream
 from mercer.tables._delimited import check_width, name_unnamed
 from mercer.tables._source import check_size
@@ -36,7 +37,7 @@ def load_package(module: str, what: str) -> ModuleType:
     except ImportError as error:
         package = module.split(".")[0]
         raise MissingPackageError(
-            f'{what} needs {package}: pip install "mercer[tables]", or use CSV.'
+            f"{what} needs {package}: {how_to_install('tables')}, or use CSV."
         ) from error
 
 

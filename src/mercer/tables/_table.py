@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._extras import how_to_install
 from mercer.tables._column import Column
 from mercer.tables._words import MissingPackageError, quoted
 
@@ -70,7 +71,7 @@ def as_table(data: Any) -> Table:
         except ImportError as error:
             raise MissingPackageError(
                 f"A {type(data).__module__.split('.')[0]} frame is turned into a pandas one by "
-                'pyarrow: pip install "mercer[tables]".'
+                f"pyarrow: {how_to_install('tables')}."
             ) from error
     else:
         raise ValueError(

@@ -34,7 +34,13 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    sklearn.preprocessing.RobustScaler : Gives columns the unit that a limit is in.
 
     Notes
     -----
@@ -62,11 +68,14 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         _validated(self, X, reset=True)
         return self
@@ -77,10 +86,12 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            Coordinates.
         """
         check_is_fitted(self)
         return np.clip(_validated(self, X, reset=False), -self.limit, self.limit)
@@ -109,7 +120,13 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     n_features_in_ : int
+        How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    CategoryDummies : What becomes of columns of text.
 
     Notes
     -----
@@ -140,11 +157,14 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame of dates or array-like of shape (n_samples, n_features)
-        y : ignored
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         for part in self.parts:
             if part not in _PARTS:
@@ -158,6 +178,7 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame of dates or array-like of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -180,6 +201,7 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+            A name for each column.
         """
         names = super().get_feature_names_out(input_features)
         return np.array([f"{name}_{part}" for name in names for part in self.parts], dtype=object)
