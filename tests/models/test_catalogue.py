@@ -69,6 +69,23 @@ def test_balanced_models_find_rare_classes(name):
         assert scores[1] > scores[0] + 0.04, scores
 
 
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("name", list_models())
+def test_what_classes_are_called_changes_no_answer(name, balanced):
+    frame = two_bumps(120, 0.1)
+    is_usual = frame["target"] == "usual"
+    answers = [
+        make_model(name, data, balanced=balanced).fit(data.X, data.y).predict(data.X)
+        == np.unique(data.y)[1]
+        for classes in (("rare", "usual"), (0, 1), (0.0, 1.0), (False, True), ("1", "22"), (-1, 7))
+        for data in [
+            split_target(frame.assign(target=np.asarray(classes)[is_usual.astype(int)]), "target")
+        ]
+    ]
+    for answer in answers[1:]:
+        np.testing.assert_array_equal(answer, answers[0])
+
+
 def test_fisher_is_exact_for_few_rows_and_sparse_for_many():
     few, many = (split_target(two_bumps(n), "target") for n in (2000, 2001))
     assert isinstance(make_model("fisher", few)[-1], KernelFisherDiscriminant)

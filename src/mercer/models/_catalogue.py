@@ -110,9 +110,10 @@ def _knn(asked: _Question) -> Any:
 
 
 def _forest(asked: _Question) -> Any:
-    return RandomForestClassifier(
-        class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state
-    )
+    # Weights by tree: with "balanced", scikit-learn's forest looks up the text "1" as the number 1
+    # and fails on all classes that are whole numbers as text, as the classes of a table are.
+    weight = "balanced_subsample" if asked.balanced else None
+    return RandomForestClassifier(class_weight=weight, n_jobs=-1, random_state=asked.random_state)
 
 
 def _boosting(asked: _Question) -> Any:
