@@ -164,12 +164,30 @@ def test_missing_column_is_explained(folder, capsys, tmp_path):
     fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, "Column 'job'", "missing")
 
 
-def test_number_that_is_none_is_explained(folder, capsys, tmp_path):
-    new = people(5).astype({"age": object})
-    new.loc[2, "age"] = "old"
-    new.to_csv(tmp_path / "new.csv", index=False)
-    words = ("Column 'age'", "'old' in row 3")
-    fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, *words)
+def test_a_junk_cell_among_numbers_is_named_and_predicted_as_an_empty_one(folder, capsys, tmp_path):
+    answers = []
+    for cell in ("old", ""):
+        new = people(5).drop(columns="class").astype({"age": object})
+        new.loc[2, "age"] = cell
+        new.to_csv(tmp_path / "new.csv", index=False)
+        assert main(["predict", str(folder / "m.skops"), str(tmp_path / "new.csv")]) == 0
+        captured = capsys.readouterr()
+        answers.append(captured.out)
+        note = "1 cell is not a number and is taken as missing ('old' in row 3)"
+        assert (note in captured.err) == (cell == "old")
+    assert answers[0] == answers[1]
+
+
+def test_fit_names_junk_cells_and_uses_their_columns(folder, capsys, tmp_path):
+    table = people().astype({"age": object})
+    table.loc[7, "age"] = "n.v."
+    table.to_csv(tmp_path / "people.csv", index=False)
+    arguments = ["-t", "class", "-m", "logistic", "-o", str(tmp_path / "m.skops")]
+    assert main(["fit", str(tmp_path / "people.csv"), *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "120 rows, 2 columns used, 1 not" in captured.out
+    note = "note: Column 'age': 1 cell is not a number and is taken as missing ('n.v.' in row 8)."
+    assert note in captured.err
 
 
 def test_wrong_inputs_are_one_sentence_each(folder, capsys, tmp_path):
