@@ -23,6 +23,7 @@ from mercer._dask import (
 )
 from mercer._memory import by_slabs, working_memory
 from mercer._rows import check_row_weights, check_same_home, check_tensor
+from mercer._scales import warn_of_scales
 from mercer._sklearn import get_namespace
 from mercer.classifiers._logs import log_normalise
 
@@ -207,6 +208,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         if itemsize(X) == 4 and not (_SINGLE[0] <= weights.min() <= weights.max() <= _SINGLE[1]):
             X = xp.astype(X, xp.float64)  # float32 could not hold the weights and their products
+        warn_of_scales(self, X)
         is_tensor = is_torch_array(y)
         self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
         return X, codes.astype(np.int64), like(weights, X, dtype=xp.float64)
