@@ -38,7 +38,7 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
         f"{type(estimator).__name__} has one width for all columns; put a StandardScaler before "
         "it in a pipeline.",
         UserWarning,
-        stacklevel=6,  # the line that calls fit: its two wrappers and the check of X are passed over
+        stacklevel=6,  # the line that calls fit, beyond its two wrappers
     )
 
 

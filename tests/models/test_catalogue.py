@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
@@ -14,6 +15,7 @@ from mercer.models import (
     make_model,
     score_model,
 )
+from mercer.models._forest import NamedForest
 from mercer.tables import split_target
 
 
@@ -84,6 +86,18 @@ def test_what_classes_are_called_changes_no_answer(name, balanced):
     ]
     for answer in answers[1:]:
         np.testing.assert_array_equal(answer, answers[0])
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_forest_is_scikit_learns_but_for_names(class_weight):
+    frame = two_bumps(150, 0.1)
+    X, codes = frame[["a", "b"]].to_numpy(), (frame["target"] == "usual").to_numpy().astype(int)
+    options = {"n_estimators": 20, "class_weight": class_weight, "random_state": 0}
+    theirs = RandomForestClassifier(**options).fit(X, codes)
+    ours = NamedForest(**options).fit(X, codes.astype(str))
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    assert ours.predict(X).tolist() == theirs.predict(X).astype(str).tolist()
+    assert ours.classes_.tolist() == ["0", "1"]
 
 
 def test_fisher_is_exact_for_few_rows_and_sparse_for_many():

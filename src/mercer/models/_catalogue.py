@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.models._capped import CappedClassifier
+from mercer.models._forest import NamedForest
 from mercer.models._tuned import TunedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
@@ -113,10 +114,7 @@ def _knn(asked: _Question) -> Any:
 
 
 def _forest(asked: _Question) -> Any:
-    # Weights by tree: with "balanced", scikit-learn's forest looks up the text "1" as the number 1
-    # and fails on all classes that are whole numbers as text, as the classes of a table are.
-    weight = "balanced_subsample" if asked.balanced else None
-    return RandomForestClassifier(class_weight=weight, n_jobs=-1, random_state=asked.random_state)
+    return NamedForest(class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state)
 
 
 def _boosting(asked: _Question) -> Any:

@@ -91,7 +91,7 @@ def _parse(texts: pd.Series, style: str) -> pd.Series:
 
 def _is_none(values: Sequence[str], style: str) -> NDArray[np.bool_]:
     """Tell which values are no dates in this style."""
-    return _parse(pd.Series(list(values), dtype=object), style).isna().to_numpy()
+    return np.asarray(_parse(pd.Series(list(values), dtype=object), style).isna())
 
 
 def _may_be_date(text: str) -> bool:
