@@ -13,7 +13,7 @@ ROOT = Path(mercer.__file__).parent
 _OPEN = {
     "_arrays", "_blocks", "_cluster", "_dask", "_dask_estimators", "_environment", "_extras",
     "_files", "_formulas",
-    "_linalg", "_memory", "_npy", "_processes", "_rows", "_sklearn", "_weights",
+    "_linalg", "_memory", "_npy", "_processes", "_rows", "_scales", "_sklearn", "_weights",
 }  # fmt: skip
 _ENGINE = {"kernels", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}

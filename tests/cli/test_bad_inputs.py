@@ -346,7 +346,10 @@ def test_a_model_that_unpacks_to_too_much(refused, monkeypatch):
 NEW = {
     "a column is missing": ("y,z\n1,2\n", ["Column 'x'", "is missing", "add it"]),
     "a column is called otherwise": ("X,z\n1,2\n", ["'x'", "missing", "did you mean 'X'?"]),
-    "a word among numbers": ("x\n1\nold\n", ["Column 'x'", "'old' in row 2", "repair it"]),
+    "words for numbers": (
+        "x\n1\n" + "old\n" * 6,
+        ["Column 'x'", "'old' in row 2", "repair it"],
+    ),
     "no rows": ("x\n", ["only its header line"]),
 }
 

@@ -317,9 +317,47 @@ def test_help_shows_an_example(capsys):
 
 
 def test_the_command_to_copy_is_quoted():
-    names = {"path": "my people; rm -rf ~.csv", "data": SimpleNamespace(target="who's who")}
-    question = SimpleNamespace(**names, is_balanced=True, device=None)
+    data = SimpleNamespace(target="who's who", y=np.zeros(9))
+    names = {"path": "my people; rm -rf ~.csv", "data": data}
+    question = SimpleNamespace(**names, is_balanced=True, device=None, max_rows=20_000)
     command = shlex.split(_fit_command(question, "parzen", 3))
     assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
                        "--model", "parzen", "--balanced", "--seed", "3", "-o",
                        "parzen.skops"]  # fmt: skip
+
+
+def test_models_that_saw_a_sample_say_so_wherever_their_verdict_stands(
+    table, tmp_path, here, capsys, monkeypatch
+):
+    monkeypatch.setattr("mercer.cli._compare_question._ROWS_IN_TWO_MINUTES", 10)
+    monkeypatch.setattr("mercer.cli._compare_question._LEAST_ROWS", 40)
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    lines = {one["name"]: one for one in content["models"]}
+    assert {name: one["n_rows_fitted"] for name, one in lines.items()} == {
+        "parzen": 40, "logistic": 80, "dummy": 80
+    }  # fmt: skip
+    assert {name: one["sample"] for name, one in lines.items()} == {
+        "parzen": "saw 40 of 80 rows", "logistic": "", "dummy": ""
+    }  # fmt: skip
+    assert f"{lines['parzen']['against_best']} (saw 40 of 80 rows)" in printed
+    assert "parzen saw 40 of 80 rows." in content["answer"]
+    assert "It saw 40 of 80 rows." in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("budget", "rows"), [(1, 5000), (30, 5000), (120, 10_000), (480, 20_000), (3600, 54_772)]
+)
+def test_more_time_gives_more_rows_and_the_command_says_so(tmp_path, budget, rows):
+    path = tmp_path / "t.csv"
+    n = 12_000
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=n), "y": rng.choice(["p", "q"], n)}).to_csv(path)
+    options = {"models": "parzen,logistic", "metric": None, "seed": 0, "output": tmp_path}
+    question = ask(str(path), "y", **options, seconds=budget)
+    assert question.max_rows == rows
+    last = question.models["parzen"][-1]
+    assert getattr(last, "max_rows", n) == min(rows, n)
+    assert ("--max-rows" in _fit_command(question, "parzen", 0)) == (rows > 10_000)
+    assert "--max-rows" not in _fit_command(question, "logistic", 0)

@@ -164,12 +164,30 @@ def test_missing_column_is_explained(folder, capsys, tmp_path):
     fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, "Column 'job'", "missing")
 
 
-def test_number_that_is_none_is_explained(folder, capsys, tmp_path):
-    new = people(5).astype({"age": object})
-    new.loc[2, "age"] = "old"
-    new.to_csv(tmp_path / "new.csv", index=False)
-    words = ("Column 'age'", "'old' in row 3")
-    fails(["predict", folder / "m.skops", tmp_path / "new.csv"], capsys, *words)
+def test_a_junk_cell_among_numbers_is_named_and_predicted_as_an_empty_one(folder, capsys, tmp_path):
+    answers = []
+    for cell in ("old", ""):
+        new = people(5).drop(columns="class").astype({"age": object})
+        new.loc[2, "age"] = cell
+        new.to_csv(tmp_path / "new.csv", index=False)
+        assert main(["predict", str(folder / "m.skops"), str(tmp_path / "new.csv")]) == 0
+        captured = capsys.readouterr()
+        answers.append(captured.out)
+        note = "1 cell is not a number and is taken as missing ('old' in row 3)"
+        assert (note in captured.err) == (cell == "old")
+    assert answers[0] == answers[1]
+
+
+def test_fit_names_junk_cells_and_uses_their_columns(folder, capsys, tmp_path):
+    table = people().astype({"age": object})
+    table.loc[7, "age"] = "n.v."
+    table.to_csv(tmp_path / "people.csv", index=False)
+    arguments = ["-t", "class", "-m", "logistic", "-o", str(tmp_path / "m.skops")]
+    assert main(["fit", str(tmp_path / "people.csv"), *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "120 rows, 2 columns used, 1 not" in captured.out
+    note = "note: Column 'age': 1 cell is not a number and is taken as missing ('n.v.' in row 8)."
+    assert note in captured.err
 
 
 def test_wrong_inputs_are_one_sentence_each(folder, capsys, tmp_path):
@@ -208,6 +226,25 @@ def test_info_shows_card_and_types(folder, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["card"]["classes"] == [SCRIPT, "=1+1", "c"]
     assert found["untrusted"] == []
+
+
+def test_info_says_how_many_rows_the_fit_used(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=10_300).round(2)})
+    frame["class"] = np.where(frame["a"] > 0, "p", "q")
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    path = str(tmp_path / "m.skops")
+    command = ["fit", str(tmp_path / "long.csv"), "-t", "class", "-m", "parzen", "-o", path]
+    for options, rows in (([], "10000 of 10300 rows"), (["--max-rows", "10300"], "10300 rows")):
+        assert main([*command, *options]) == 0
+        assert f"on {rows.replace('10300 rows', '10300 of 10300 rows') if options else rows}" in (
+            capsys.readouterr().out
+        )
+        assert main(["info", path]) == 0
+        assert f" on {rows}\n" in capsys.readouterr().out
+        assert main(["info", path, "--json"]) == 0
+        card = json.loads(capsys.readouterr().out)["card"]
+        assert (card["n_rows_fitted"], card["n_rows"]) == (int(rows.split()[0]), 10_300)
 
 
 def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):

@@ -16,6 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from comparison.sleeper import Sleeper
@@ -407,6 +409,38 @@ def test_sizes_and_warnings_are_kept():
     assert "converge" in found.warnings["lr"]
     assert list(found.warnings) == ["lr"]
     assert found.n_bytes["svc"] > found.n_bytes["lr"] > 100
+
+
+class SeesFew(GaussianNB):
+    """Is fitted on the first rows only, and says how many."""
+
+    def fit(self, X, y):
+        self.n_rows_fitted_ = 60
+        rows = np.arange(len(y)) % 2 == 0
+        return super().fit(X[rows], y[rows])
+
+
+def test_rows_that_an_estimator_saw_are_said_beside_its_verdict():
+    models = {"all": GaussianNB(), "few": SeesFew(), "dummy": DummyClassifier(),
+              "pipe": make_pipeline(StandardScaler(), SeesFew())}  # fmt: skip
+    found = compare_in_rounds(models, X, Y, floor="dummy", max_rounds=3, random_state=0)
+    assert found.n_rows_fitted == {"all": 135, "few": 60, "dummy": 135, "pipe": 60}
+    assert found.summary["n_rows_fitted"].to_dict() == found.n_rows_fitted
+    said = {"all": "", "few": "saw 60 of 135 rows", "dummy": "", "pipe": "saw 60 of 135 rows"}
+    assert found.summary["sample"].to_dict() == said
+    assert found.answer.endswith("; few and pipe saw 60 of 135 rows.")
+    assert "rows" in str(found)
+    whole = compare_in_rounds({"all": GaussianNB(), "knn": KNeighborsClassifier()}, X, Y,
+                              max_rounds=2, random_state=0)  # fmt: skip
+    assert "rows" not in whole.answer
+
+
+def test_splits_that_differ_by_a_row_are_no_samples():
+    y = np.repeat(np.arange(4), [23, 19, 29, 31])
+    rng = np.random.default_rng(0)
+    found = compare_in_rounds(MODELS, rng.normal(size=(len(y), 2)), y, max_rounds=5, random_state=0)
+    assert found.n_rows_fitted["bayes"] != found.n_train
+    assert found.samples == {}
 
 
 def test_progress_counts_rounds(clock):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
@@ -14,6 +15,7 @@ from mercer.models import (
     make_model,
     score_model,
 )
+from mercer.models._forest import NamedForest
 from mercer.tables import split_target
 
 
@@ -67,6 +69,35 @@ def test_balanced_models_find_rare_classes(name):
     assert scores[1] > 0.74, scores
     if name not in ("laplacian", "ise"):  # which know no priors in the first place
         assert scores[1] > scores[0] + 0.04, scores
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("name", list_models())
+def test_what_classes_are_called_changes_no_answer(name, balanced):
+    frame = two_bumps(120, 0.1)
+    is_usual = frame["target"] == "usual"
+    answers = [
+        make_model(name, data, balanced=balanced).fit(data.X, data.y).predict(data.X)
+        == np.unique(data.y)[1]
+        for classes in (("rare", "usual"), (0, 1), (0.0, 1.0), (False, True), ("1", "22"), (-1, 7))
+        for data in [
+            split_target(frame.assign(target=np.asarray(classes)[is_usual.astype(int)]), "target")
+        ]
+    ]
+    for answer in answers[1:]:
+        np.testing.assert_array_equal(answer, answers[0])
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_forest_is_scikit_learns_but_for_names(class_weight):
+    frame = two_bumps(150, 0.1)
+    X, codes = frame[["a", "b"]].to_numpy(), (frame["target"] == "usual").to_numpy().astype(int)
+    options = {"n_estimators": 20, "class_weight": class_weight, "random_state": 0}
+    theirs = RandomForestClassifier(**options).fit(X, codes)
+    ours = NamedForest(**options).fit(X, codes.astype(str))
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    assert ours.predict(X).tolist() == theirs.predict(X).astype(str).tolist()
+    assert ours.classes_.tolist() == ["0", "1"]
 
 
 def test_fisher_is_exact_for_few_rows_and_sparse_for_many():

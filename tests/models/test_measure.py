@@ -123,6 +123,21 @@ def test_columns_of_one_table_only_and_columns_that_cannot_be_compared(halves):
     assert "only" not in {one.name for one in found.columns}
 
 
+@pytest.mark.parametrize("junk", [("a.csv",), ("b.csv",), ("a.csv", "b.csv")])
+def test_junk_cells_are_named_in_the_table_where_they_stand(halves, junk):
+    tables = dict(zip(("a.csv", "b.csv"), halves(), strict=True))
+    for name in junk:
+        tables[name] = tables[name].astype({"size": object})
+        tables[name].iloc[16, tables[name].columns.get_loc("size")] = "n.v."
+    found = measured(*tables.values())
+    assert [note for note in found.notes if "taken as missing" in note] == [
+        f"Column 'size' of {name}: 1 cell is not a number and is taken as missing ('n.v.' in row "
+        "17)."
+        for name in junk
+    ]
+    assert "size" in {column.name for column in found.columns}
+
+
 def test_long_tables_are_sampled_and_said_so():
     rng = np.random.default_rng(0)
     a, b = (pd.DataFrame({"x": rng.normal(size=n)}) for n in (6000, 50))

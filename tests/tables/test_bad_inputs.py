@@ -414,10 +414,10 @@ NEW: dict[str, tuple[pd.DataFrame, type[Exception], tuple[str, ...]]] = {
         ColumnNotFoundError,
         ("2 columns", "'day', 'age'"),
     ),
-    "text among numbers": (
-        training().assign(age=["1"] * 6 + ["old"] + ["2"] * 193),
+    "more text than numbers": (
+        training().assign(age=["1"] * 6 + ["old"] * 101 + ["2"] * 93),
         ValueError,
-        ("'age'", "'old' in row 7", "numbers"),
+        ("'age'", "'old' in row 7", "numbers", "more such cells than others"),
     ),
     "numbers for dates": (training().assign(day=3.5), ValueError, ("'day'", "'3.5' in row 1")),
     "another order of dates": (

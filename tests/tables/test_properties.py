@@ -103,7 +103,7 @@ def test_grouped_numbers_are_read_back(values: list[float], thousands: str) -> N
     if thousands == ".":
         texts = [text.translate(str.maketrans(",.", ".,")) for text in texts]
         style = "1.234,5"
-    assert infer_number_style(texts) == style
+    assert infer_number_style(texts, np.ones(len(texts), dtype=np.intp)) == style
     np.testing.assert_array_equal(parse_numbers(texts, style), [*values, 1234567.5])
 
 

@@ -23,6 +23,7 @@ from mercer._dask import (
 )
 from mercer._memory import by_slabs, working_memory
 from mercer._rows import check_same_home, check_tensor
+from mercer._scales import warn_of_scales
 from mercer._sklearn import get_namespace
 from mercer._weights import Merged, check_row_weights, merge_copies
 from mercer.classifiers._logs import log_normalise
@@ -214,6 +215,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         if itemsize(X) == 4 and not (_SINGLE[0] <= weights.min() <= weights.max() <= _SINGLE[1]):
             X = xp.astype(X, xp.float64)  # float32 could not hold the weights and their products
+        warn_of_scales(self, X)
         is_tensor = is_torch_array(y)
         self.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
         codes = codes.astype(np.int64)

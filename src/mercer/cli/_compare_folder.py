@@ -80,7 +80,7 @@ def describe(
             "train_rows": comparison.n_train,
             "test_rows": comparison.n_test,
         },
-        "models": _models(question, comparison),
+        "models": _models(comparison),
         "pairs": _records(
             comparison.pairs.drop(columns=["test", "statistic"]).rename(
                 columns={"pvalue_holm": "corrected"}
@@ -99,23 +99,17 @@ def describe(
     }
 
 
-def _models(question: Question, comparison: "RoundsComparison") -> list[dict[str, Any]]:
+def _models(comparison: "RoundsComparison") -> list[dict[str, Any]]:
     """Return the ranking, those that failed or were left out at its end."""
-    from mercer.models import CappedClassifier, describe_model
+    from mercer.models import describe_model
 
     table = comparison.summary.rename(columns={"n_bytes": "bytes"})
     lines = _records(table.rename_axis("name").reset_index())
     for line in lines:
         info = describe_model(line["name"])
-        model = question.models[line["name"]].steps[-1][1]
-        n_rows = round(comparison.n_train)
-        is_capped = isinstance(model, CappedClassifier)
-        line |= {
-            "label": info.label,
-            "kind": info.kind,
-            "n_rows_fitted": min(n_rows, model.max_rows) if is_capped else n_rows,
-            "bytes": None if line["bytes"] is None else int(line["bytes"]),
-        }
+        line |= {"label": info.label, "kind": info.kind}
+        for count in ("bytes", "n_rows_fitted"):
+            line[count] = None if line[count] is None else int(line[count])
     return lines
 
 
@@ -124,13 +118,15 @@ def _fit_command(question: Question, name: str, seed: int) -> str:
     parts = ["mercer", "fit", question.path, "--target", question.data.target, "--model", name]
     balanced = ["--balanced"] if question.is_balanced else []
     seeded = ["--seed", str(seed)] if seed else []
+    rows = ["--max-rows", str(question.max_rows)] if _sees_more(question, name) else []
     placed = ["--device", question.device] if question.device and _kind(name) == "mercer" else []
-    return shlex.join([*parts, *balanced, *seeded, *placed, "-o", f"{name}.skops"])
+    return shlex.join([*parts, *balanced, *seeded, *rows, *placed, "-o", f"{name}.skops"])
 
 
 def _python(question: Question, name: str, seed: int) -> str:
     options = [", balanced=True"] if question.is_balanced else []
     options += [f", random_state={seed}"] if seed else []
+    options += [f", max_rows={question.max_rows}"] if _sees_more(question, name) else []
     return "\n".join(
         [
             "from mercer.models import make_model",
@@ -140,6 +136,14 @@ def _python(question: Question, name: str, seed: int) -> str:
             f"model = make_model({name!r}, data{''.join(options)}).fit(data.X, data.y)",
         ]
     )
+
+
+def _sees_more(question: Question, name: str) -> bool:
+    """Whether a model saw more rows of this table than it would see by default."""
+    from mercer.models import describe_model
+
+    usual = describe_model(name).max_rows
+    return usual is not None and usual < min(question.max_rows, len(question.data.y))
 
 
 def _kind(name: str) -> str:

@@ -93,6 +93,8 @@ def _verdict(line: Mapping[str, Any]) -> str:
         return "left out"
     p = line["pvalue"]
     word = line["against_best"] or "–"
+    if line["sample"]:
+        word = f"{word} ({line['sample']})"
     if p is None:
         return word
     return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"

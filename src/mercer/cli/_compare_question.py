@@ -1,5 +1,6 @@
 """The question of ``mercer compare``: a table and its target, the models, the metric, the time."""
 
+import math
 import re
 import warnings
 from contextlib import suppress
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["Question", "ask", "get_ready", "parse_seconds"]
 
 _MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or more
+# Methods whose cost grows with the square of the rows see this many in two minutes; more time
+# gives more rows, less time never fewer than the least.
+_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = 10_000, 5_000
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _BUNDLED, _TARGET = "breast cancer", "diagnosis"
 
@@ -38,6 +42,8 @@ class Question:
     models : dict of name to pipeline
     metric, reason : str
         What to judge by, and why.
+    max_rows : int
+        The most rows that methods of quadratic cost are fitted on.
     device : str or None
         Where Mercer's own models compute; None is NumPy.
     bundled : DataFrame or None
@@ -50,6 +56,7 @@ class Question:
     models: dict[str, Any]
     metric: str
     reason: str
+    max_rows: int
     device: str | None = None
     bundled: "pd.DataFrame | None" = None
 
@@ -75,6 +82,7 @@ def ask(
     seed: int,
     output: Path,
     device: str | None = None,
+    seconds: float = 120.0,
 ) -> Question:
     """Read the table and make the models."""
     from mercer.comparison import choose_metric
@@ -101,9 +109,12 @@ def ask(
     reason = f"Scored by {metric}, as asked for."
     if metric is None:
         metric, reason = choose_metric(data.y)
+    max_rows = max(_LEAST_ROWS, round(_ROWS_IN_TWO_MINUTES * math.sqrt(seconds / 120)))
+    options: Any = {
+        "balanced": metric == "balanced", "random_state": seed, "max_rows": max_rows
+    }  # fmt: skip
     pipelines = {
-        name: make_model(name, data, balanced=metric == "balanced", random_state=seed)
-        for name in sorted(names, key=_QUICK_FIRST.index)
+        name: make_model(name, data, **options) for name in sorted(names, key=_QUICK_FIRST.index)
     }
     if device is not None:
         pipelines = {name: on_device(model, device) for name, model in pipelines.items()}
@@ -114,6 +125,7 @@ def ask(
         models=pipelines,
         metric=metric,
         reason=reason,
+        max_rows=max_rows,
         device=device,
         bundled=bundled,
     )

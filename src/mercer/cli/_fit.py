@@ -44,6 +44,9 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File for the model; ends with .skops.")
     ] = Path("model.skops"),
+    max_rows: Annotated[
+        int, typer.Option(min=10_000, help="Rows that laplacian, parzen, ise and svc see at most.")
+    ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of folds and models.")] = 0,
     device: Device = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
@@ -82,14 +85,16 @@ def fit(
             scores = [score_model(model, data, **options, device=place)]
         best = scores[0]
         show(f"fitting {best.model} on all rows …")
-        pipeline = make_model(best.model, data, **options)
+        pipeline = make_model(best.model, data, **options, max_rows=max_rows)
         if place is not None:
             pipeline = on_device(pipeline, place)
         pipeline.fit(data.X, data.y)
-    card = ModelCard.describe(best.model, data, balanced=balanced, scores=best.figures())
+    n_fitted = getattr(pipeline[-1], "n_rows_fitted_", len(data.y))
+    card = ModelCard.describe(
+        best.model, data, n_rows_fitted=n_fitted, balanced=balanced, scores=best.figures()
+    )
     save_model(output, pipeline, card)
 
-    n_fitted = getattr(pipeline[-1], "n_rows_fitted_", len(data.y))
     notes = [*data.notes, *on_the_cpu([score.model for score in scores], place)]
     if as_json:
         print_json(

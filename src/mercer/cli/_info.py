@@ -47,7 +47,7 @@ def _print(found: "ModelContents") -> None:
     facts = {
         "model": f"{card.model} ({label}{', balanced' if card.balanced else ''})",
         "predicts": f"{card.target}: {_listed(card.classes)}",
-        "trained": f"{card.trained} on {card.n_rows} rows",
+        "trained": f"{card.trained} on {_rows(card.n_rows_fitted, card.n_rows)}",
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
         "size": f"{found.n_bytes / 1e6:.1f} MB unpacked, {len(found.types)} types",
@@ -71,6 +71,10 @@ def _print(found: "ModelContents") -> None:
         screen.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
     if found.untrusted:
         screen.print("mercer predict would refuse this file.", style="red")
+
+
+def _rows(fitted: int, given: int) -> str:
+    return f"{given} rows" if fitted == given else f"{fitted} of {given} rows"
 
 
 def _listed(names: tuple[str, ...], most: int = 10) -> str:

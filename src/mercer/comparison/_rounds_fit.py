@@ -45,6 +45,7 @@ class Fit:
     """What one fit gave, or the error that ended it.
 
     ``outputs`` are probabilities or, where there are none, decision scores: a column per class.
+    ``n_rows`` is how many of the training rows the estimator was fitted on.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Fit:
     predict_seconds: float = np.nan
     seconds: float = np.nan
     n_bytes: int | None = None
+    n_rows: int = 0
     warning: str = ""
     error: str = ""
 
@@ -107,7 +109,14 @@ def _run(work: Work, task: Task, split: Split) -> dict[str, Any]:
         "fit_seconds": fitted - start,
         "predict_seconds": ended - fitted,
         "n_bytes": _size(estimator) if number == 0 else None,
+        "n_rows": _rows_fitted(estimator, len(train)),
     }
+
+
+def _rows_fitted(estimator: Any, n_rows: int) -> int:
+    """Return how many rows were used: what the classifier or a pipeline's last step says."""
+    steps = getattr(estimator, "steps", [("", estimator)])
+    return int(getattr(steps[-1][1], "n_rows_fitted_", n_rows))
 
 
 def _rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:

@@ -53,6 +53,11 @@ class RoundsComparison(ShownAsTables):
         Which of the two.
     fit_seconds, predict_seconds : DataFrame of shape (n_rounds, n_estimators)
         On one thread.
+    n_rows_fitted : dict of name to int
+        How many of the training rows each was fitted on in the first round: all, unless the
+        estimator (or the last step of a pipeline) says otherwise by ``n_rows_fitted_``.
+    samples : dict of name to str
+        Such as ``"saw 5 000 of 52 200 rows"``; only estimators that did not see all.
     n_bytes : dict of name to int or None
         Size of the model of the first split, pickled; None where it is beyond 1 GiB or unknown.
     errors : dict of name to str
@@ -90,6 +95,8 @@ class RoundsComparison(ShownAsTables):
     has_probabilities: Mapping[str, bool]
     fit_seconds: pd.DataFrame
     predict_seconds: pd.DataFrame
+    n_rows_fitted: Mapping[str, int]
+    samples: Mapping[str, str]
     n_bytes: Mapping[str, int | None]
     errors: Mapping[str, str]
     notes: Mapping[str, str]
@@ -116,7 +123,8 @@ class RoundsComparison(ShownAsTables):
         Columns: mean ``score`` and its interval (``low``, ``high``), ``difference`` from the
         leader, ``pvalue`` of that after Holm's correction over all pairs, and ``against_best``:
         "best", "same", "worse", or empty where it cannot be tested; median seconds of a fit and of
-        a prediction, bytes, and what was said.
+        a prediction, rows that it was fitted on, ``sample`` (how many of all, where it did not see
+        all), bytes, and what was said.
         """
         means = self.scores.mean().sort_index()
         is_low = self.metric in LOWER_IS_BETTER
@@ -136,6 +144,8 @@ class RoundsComparison(ShownAsTables):
         table = table.join(self._against_best(means))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()
+        table["n_rows_fitted"] = pd.Series(self.n_rows_fitted, dtype="Int64")
+        table["sample"] = pd.Series(self.samples, dtype=object).reindex(names, fill_value="")
         table["n_bytes"] = pd.Series(self.n_bytes, dtype="Int64")
         for column in ("warnings", "notes", "errors"):
             said = pd.Series(getattr(self, column), dtype=object)
@@ -197,7 +207,16 @@ class RoundsComparison(ShownAsTables):
                 f"{_listed(untested.index)} {_are(untested)} below {leader} by the same on every "
                 "split, which no test can judge"
             )
-        return "; ".join([*parts, *self._above_floor(list(rivals.index))]) + "."
+        names = list(rivals.index)
+        return "; ".join([*parts, *self._above_floor(names), *self._sampled(names)]) + "."
+
+    def _sampled(self, names: Sequence[str]) -> list[str]:
+        """Say who was fitted on a part of the training rows, for which no test makes up."""
+        by_share: dict[str, list[str]] = {}
+        for name in names:
+            if name in self.samples:
+                by_share.setdefault(self.samples[name], []).append(name)
+        return [f"{_listed(several)} {share}" for share, several in by_share.items()]
 
     def _above_floor(self, names: Sequence[str]) -> list[str]:
         """Say who is better than the floor, if there is one in the comparison."""
@@ -213,9 +232,11 @@ class RoundsComparison(ShownAsTables):
         return [f"{_listed(not_above)} {are} not surely better than {self.floor}"]
 
     def _sections(self) -> list[Section]:
-        shown = ["score", "low", "high", "against_best", "pvalue", "fit_seconds"]
+        shown = ["score", "low", "high", "against_best", "pvalue", "n_rows_fitted", "fit_seconds"]
         table = self.summary[self.summary["score"].notna()][shown]
-        table = table.rename(columns={"pvalue": "p", "against_best": "against best"})
+        table = table.rename(
+            columns={"pvalue": "p", "against_best": "against best", "n_rows_fitted": "rows"}
+        )
         sections = [(f"{self.metric} in {len(self.rounds)} rounds. {self.answer}", table)]
         out = {**self.notes, **{n: e.partition("\n")[0] for n, e in self.errors.items()}}
         if out:
@@ -273,6 +294,7 @@ def collect_rounds(
             [(name, k) for name, k, _ in made], names=["estimator", "split"]
         ),
     )
+    n_first = len(splits[0][0])
     n_train = float(np.mean([len(train) for train, _ in splits]))
     n_test = float(np.mean([len(test) for _, test in splits]))
     sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
@@ -309,6 +331,12 @@ def collect_rounds(
         has_probabilities={name: own[0].are_probabilities for name, own in by_name.items()},
         fit_seconds=seconds_of("fit_seconds"),
         predict_seconds=seconds_of("predict_seconds"),
+        n_rows_fitted={name: own[0].n_rows for name, own in by_name.items()},
+        samples={
+            name: f"saw {own[0].n_rows:,} of {n_first:,} rows".replace(",", " ")
+            for name, own in by_name.items()
+            if own[0].n_rows < n_first
+        },
         n_bytes={name: fits[name][0].n_bytes if 0 in fits[name] else None for name in names},
         errors=dict(errors),
         notes=dict(notes),

@@ -5,6 +5,7 @@
     LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
         │                                   ├─ tuned by folds           _tuned
         │                                   ├─ on at most so many rows  _capped
+        │                                   ├─ classes of any name      _forest
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
         ▼

@@ -32,7 +32,9 @@ class ModelCard:
     columns : tuple of Column
         Every column of the training table but the target, used or not.
     n_rows : int
-        How many rows it was trained on.
+        How many rows of the training table have a class.
+    n_rows_fitted : int
+        How many of them the model was fitted on: all, or a sample.
     balanced : bool
         Whether rare classes count as much as frequent ones.
     scores : dict of str to number
@@ -61,6 +63,7 @@ class ModelCard:
     classes: tuple[str, ...]
     columns: tuple[Column, ...]
     n_rows: int
+    n_rows_fitted: int
     balanced: bool
     scores: Mapping[str, float]
     trained: str
@@ -74,6 +77,7 @@ class ModelCard:
         model: str,
         data: LabelledTable,
         *,
+        n_rows_fitted: int | None = None,
         balanced: bool = False,
         scores: Mapping[str, float] | None = None,
     ) -> "ModelCard":
@@ -85,6 +89,8 @@ class ModelCard:
             Its name.
         data : LabelledTable
             What it is trained on.
+        n_rows_fitted : int, optional
+            How many of its rows were used; by default all.
         balanced : bool, default=False
             As passed to :func:`make_model`.
         scores : dict of str to number, optional
@@ -100,6 +106,7 @@ class ModelCard:
             classes=tuple(np.unique(data.y).tolist()),
             columns=data.columns,
             n_rows=len(data.y),
+            n_rows_fitted=len(data.y) if n_rows_fitted is None else n_rows_fitted,
             balanced=balanced,
             scores=dict(scores or {}),
             trained=datetime.now(UTC).isoformat(timespec="seconds"),

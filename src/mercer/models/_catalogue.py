@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -14,13 +14,14 @@ from sklearn.svm import SVC
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.models._capped import CappedClassifier
+from mercer.models._forest import NamedForest
 from mercer.models._tuned import TunedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
 __all__ = ["ModelInfo", "describe_model", "list_models", "make_model"]
 
 _EXACT_ROWS = 2000  # up to which Fisher's discriminant is expanded on all rows
-_MAX_ROWS = 5000  # that methods of quadratic cost are fitted on
+_MAX_ROWS = 10_000  # that methods of quadratic cost are fitted on: one to four seconds each
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,14 @@ class ModelInfo:
         For people.
     kind : {"mercer", "peer", "floor"}
         Ours, what people would otherwise pick, or what any model must beat.
+    max_rows : int or None
+        The most rows that it is fitted on unless :func:`make_model` is told otherwise; None is all.
     """
 
     name: str
     label: str
     kind: str
+    max_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,9 +114,7 @@ def _knn(asked: _Question) -> Any:
 
 
 def _forest(asked: _Question) -> Any:
-    return RandomForestClassifier(
-        class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state
-    )
+    return NamedForest(class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state)
 
 
 def _boosting(asked: _Question) -> Any:
@@ -192,7 +194,7 @@ def describe_model(name: str) -> ModelInfo:
     if name not in _MODELS:
         raise ValueError(f"There is no model {name!r}: choose {', '.join(_MODELS)}.")
     entry = _MODELS[name]
-    return ModelInfo(name, entry.label, entry.kind)
+    return ModelInfo(name, entry.label, entry.kind, _MAX_ROWS if entry.quadratic else None)
 
 
 def make_model(
@@ -236,7 +238,7 @@ def make_model(
         Seed.
     max_rows : int, optional
         The most rows that methods of quadratic cost (laplacian, parzen, ise, svc) are fitted on;
-        5 000 by default.  Where there are more, a :class:`CappedClassifier` draws a sample.
+        10 000 by default.  Where there are more, a :class:`CappedClassifier` draws a sample.
 
     Returns
     -------

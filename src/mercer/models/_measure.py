@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import Column, Table, describe_columns, make_preprocessor, match_columns
+from mercer.tables._typed import typed_frame
 
 __all__ = ["ColumnDifference", "TableDifference", "measure_tables"]
 
@@ -206,9 +207,12 @@ def _pooled(
         if only:
             shown = ", ".join(map(repr, only[:5])) + (", …" if len(only) > 5 else "")
             notes.append(f"Only in {table.name}, and not compared: {shown}.")
-    both = pd.concat(_read_alike(first, second, shared), ignore_index=True)
+    frames = _read_alike(first, second, shared, notes)
+    both = pd.concat(frames, ignore_index=True)
     pooled = Table(both, f"{first.name} and {second.name}")
     columns = describe_columns(pooled)
+    for table, frame in zip((first, second), frames, strict=True):
+        _typed_with_notes(Table(frame, table.name), columns, notes)
     notes += [
         f"Column {column.name!r} is not compared ({column.kind}: {column.reason})."
         for column in columns
@@ -222,16 +226,32 @@ def _pooled(
     return columns, match_columns(pooled, columns).frame, is_second, notes
 
 
-def _read_alike(first: Table, second: Table, shared: list[str]) -> list[pd.DataFrame]:
+def _typed_with_notes(table: Table, columns: list[Column], notes: list[str]) -> pd.DataFrame:
+    """Return the typed columns; a note names cells that are not of their column's kind."""
+    kinds = {column.name: column.kind for column in columns}
+    frame, unread = typed_frame(table.frame, columns)
+    notes += [
+        f"Column {name!r} of {table.name}: {found.sentence(kinds[name])}."
+        for name, found in unread.items()
+    ]
+    return frame
+
+
+def _read_alike(
+    first: Table, second: Table, shared: list[str], notes: list[str]
+) -> list[pd.DataFrame]:
     """Return the shared columns; numbers and dates written in two styles are read by their own."""
     frames = [table.frame[shared].copy() for table in (first, second)]
     for name in shared:
-        tables = [Table(frame[[name]]) for frame in frames]
+        tables = [
+            Table(frame[[name]], table.name)
+            for table, frame in zip((first, second), frames, strict=True)
+        ]
         described = [describe_columns(table) for table in tables]
         kinds, styles = zip(*((column.kind, column.style) for (column,) in described), strict=True)
         if styles[0] != styles[1] and kinds in (("number", "number"), ("date", "date")):
             for frame, table, columns in zip(frames, tables, described, strict=True):
-                frame[name] = match_columns(table, columns).frame[name]
+                frame[name] = _typed_with_notes(table, columns, notes)[name]
     return frames
 
 

@@ -28,6 +28,7 @@ TRUSTED = (
     "mercer.discriminants._path.NodePath",
     "mercer.discriminants._sparse.SparseKernelFisherDiscriminant",
     "mercer.models._capped.CappedClassifier",
+    "mercer.models._forest.NamedForest",
     "mercer.models._tuned.TunedClassifier",
     "mercer.projections._laplacian_svc.LaplacianSVC",
     # Trees, whose indices are checked before anything is predicted: see _trees.

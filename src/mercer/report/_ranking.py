@@ -91,7 +91,8 @@ def _model(model: Mapping[str, Any]) -> ModelLine:
         mark = _LEFT_OUT
     else:
         mark = _STANDINGS.get(model["against_best"] or "", _UNTESTED)
-    said = [model["error"], model["note"], model.get("warning", "")]
+    sample = model.get("sample", "")
+    said = [sample and f"It {sample}.", model["error"], model["note"], model.get("warning", "")]
     numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
     is_scored = known(model["score"])
     return ModelLine(

@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+
+from mercer.tables._unread import LEAST_READ
 
 __all__ = ["DATE_STYLES", "has_time", "infer_date_style", "parse_dates"]
 
@@ -33,22 +37,32 @@ _SHORTEST, _LONGEST = 8, 40
 _SAMPLE = 100
 
 
-def infer_date_style(values: Sequence[str]) -> tuple[str | None, bool]:
-    """Return the style in which all values are dates (or None), and whether days come in doubt.
+def infer_date_style(values: Sequence[str], n_rows: NDArray[np.intp]) -> tuple[str | None, bool]:
+    """Return the style in which most values are dates (or None), and whether days are in doubt.
 
-    In doubt means that day/month and month/day both fit; the day is then taken to come first.
+    Of the rows, ``n_rows`` for each of the different values, 95 % must hold dates of this style.
+    In doubt means that day/month and month/day fit equally; the day is then taken to come first.
     """
-    if not len(values) or not all(map(_may_be_date, values)):
+    may_be_date = np.fromiter(map(_may_be_date, values), dtype=bool, count=len(values))
+    fewest = (1 - LEAST_READ) * n_rows.sum()
+    if n_rows[~may_be_date].sum() > fewest or not may_be_date.any():
         return None, False
     step = max(1, len(values) // _SAMPLE)
     fitting: list[str] = []
     for style in DATE_STYLES:
         # A few values tell most styles apart; only then are all of them parsed.
-        if _fits(values[::step], style) and _fits(values, style):
-            fitting.append(style)
-            if "%m" not in style or not style.startswith(("%d/", "%d-")):
-                break
-    return (fitting[0], len(fitting) > 1) if fitting else (None, False)
+        if _is_none(values[::step], style).all():
+            continue
+        is_missed = _is_none(values, style)
+        n_missed = n_rows[is_missed].sum()
+        if n_missed > fewest or (n_missed and len(values) - is_missed.sum() < 2):
+            continue
+        fitting = [*(fitting if n_missed == fewest else []), style]
+        fewest = n_missed
+        if not n_missed and ("%m" not in style or not style.startswith(("%d/", "%d-"))):
+            break
+    is_doubtful = len(fitting) > 1 and fitting[1].startswith("%m")
+    return fitting[0] if fitting else None, is_doubtful
 
 
 def has_time(style: str) -> bool:
@@ -57,14 +71,27 @@ def has_time(style: str) -> bool:
 
 
 def parse_dates(values: Sequence[str], style: str) -> pd.Series:
-    """Return dates without a time zone; what is no date in this style becomes NaT."""
+    """Return dates without a time zone; what is no date in this style becomes NaT.
+
+    Dates of ISO 8601 are read in every style: the cells of a workbook are dates as such, and where
+    one of them is text all become text of this form.
+    """
     texts = pd.Series(list(values), dtype=object)
-    parsed = pd.to_datetime(texts, format=style or "ISO8601", errors="coerce", utc=True)
+    parsed = _parse(texts, style or "ISO8601")
+    others = texts[parsed.isna().to_numpy() & texts.map(_may_be_date).to_numpy(dtype=bool)]
+    if len(others):
+        parsed[others.index] = _parse(others, "ISO8601")
+    return parsed
+
+
+def _parse(texts: pd.Series, style: str) -> pd.Series:
+    parsed = pd.to_datetime(texts, format=style, errors="coerce", utc=True)
     return parsed.dt.tz_localize(None)
 
 
-def _fits(values: Sequence[str], style: str) -> bool:
-    return not parse_dates(values, style).isna().any()
+def _is_none(values: Sequence[str], style: str) -> NDArray[np.bool_]:
+    """Tell which values are no dates in this style."""
+    return np.asarray(_parse(pd.Series(list(values), dtype=object), style).isna())
 
 
 def _may_be_date(text: str) -> bool:

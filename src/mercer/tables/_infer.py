@@ -13,6 +13,7 @@ from mercer.tables._column import USABLE, Column
 from mercer.tables._dates import has_time, infer_date_style, parse_dates
 from mercer.tables._numbers import LARGEST, infer_number_style, parse_numbers
 from mercer.tables._table import as_table
+from mercer.tables._unread import Unread, unread_cells
 from mercer.tables._values import ABSENT, as_dates, as_numbers, as_text, is_date, is_number
 from mercer.tables._words import ColumnNotFoundError, counted, did_you_mean, quoted
 
@@ -107,35 +108,34 @@ def _describe(name: str, values: pd.Series, asked: str | None) -> Column:
     if is_date(values) and asked in (None, "date"):
         return _describe_dates(name, as_dates(values), "", asked)
     texts = as_text(values)
-    known = [text for text in texts.categories if text not in ABSENT]
+    is_known = ~texts.categories.isin(ABSENT)
+    known = list(texts.categories[is_known])
+    n_rows = np.bincount(texts.codes[texts.codes >= 0], minlength=len(is_known))[is_known]
     if asked in (None, "number"):
-        style = infer_number_style(known)
-        if style is None and asked:
-            style = "plain"
-            _check_all(name, texts, parse_numbers(texts.categories, style), "number")
-        if style is not None:
-            by_text = np.append(parse_numbers(texts.categories, style), np.nan)
-            return _describe_numbers(name, by_text[texts.codes], style, asked)
+        style = infer_number_style(known, n_rows)
+        if style is not None or asked:
+            numbers = np.append(parse_numbers(texts.categories, style or "plain"), np.nan)
+            unread = unread_cells(texts, numbers[:-1], values.index)
+            _check_style(name, style, unread, "number")
+            return _describe_numbers(name, numbers[texts.codes], style or "plain", asked, unread)
     if asked in (None, "date"):
-        style, is_doubtful = infer_date_style(known)
-        if style is None and asked:
-            style = "ISO8601"
-            _check_all(name, texts, parse_dates(texts.categories, style), "date")
-        if style is not None:
-            by_text = parse_dates([*texts.categories, ""], style)
+        style, is_doubtful = infer_date_style(known, n_rows)
+        if style is not None or asked:
+            by_text = parse_dates([*texts.categories, ""], style or "ISO8601")
+            unread = unread_cells(texts, by_text[:-1], values.index)
+            _check_style(name, style, unread, "date")
             dates = by_text.take(texts.codes).reset_index(drop=True)
-            return _describe_dates(name, dates, style, asked, is_doubtful)
+            return _describe_dates(name, dates, style or "ISO8601", asked, unread, is_doubtful)
     return _describe_text(name, texts, asked)
 
 
-def _check_all(name: str, texts: pd.Categorical, parsed: Any, kind: str) -> None:
-    """Refuse a column that was asked to be of a kind that one of its values is not."""
-    for text, is_bad in zip(texts.categories, pd.isna(parsed), strict=True):
-        if is_bad and text not in ABSENT:
-            row = int(np.argmax(texts == text)) + 1
-            raise ValueError(
-                f"Column {quoted(name)} cannot be read as {kind}s: row {row} holds {quoted(text)}."
-            )
+def _check_style(name: str, style: str | None, unread: Unread | None, kind: str) -> None:
+    """Refuse a column that was asked to be of a kind that too many of its values are not."""
+    if style is None and unread is not None:
+        raise ValueError(
+            f"Column {quoted(name)} cannot be read as {kind}s: row {unread.row} holds "
+            f"{quoted(unread.text)}."
+        )
 
 
 def _column(
@@ -180,7 +180,11 @@ def _unvaried(
 
 
 def _describe_numbers(
-    name: str, numbers: NDArray[np.float64], style: str, asked: str | None
+    name: str,
+    numbers: NDArray[np.float64],
+    style: str,
+    asked: str | None,
+    unread: Unread | None = None,
 ) -> Column:
     n_infinite = int((np.abs(numbers) > LARGEST).sum())
     finite = numbers[np.abs(numbers) <= LARGEST]  # neither NaN nor infinite
@@ -193,9 +197,10 @@ def _describe_numbers(
         is_all = n_infinite == n
         return replace(column, reason="all its values are infinite") if is_all else column
     facts: Any = {"n": n, "n_missing": n_missing, "n_unique": n_unique, "examples": examples}
-    if asked is None and n_unique == n and _numbers_rows(name, finite):
+    n_read = n - (unread.count if unread else 0)
+    if asked is None and n_unique == n_read and _numbers_rows(name, finite, n):
         return _column(name, "identifier", asked, reason="it numbers the rows", **facts)
-    reasons = []
+    reasons = [unread.sentence("number")] if unread else []
     if n_infinite:
         reasons.append(f"{counted(n_infinite, 'infinite value')} taken as missing")
     if style not in ("", "plain"):
@@ -208,17 +213,21 @@ def _three(unique: NDArray[Any]) -> NDArray[Any]:
     return unique if len(unique) < 3 else unique[[0, len(unique) // 2, -1]]
 
 
-def _numbers_rows(name: str, different: NDArray[np.float64]) -> bool:
-    """Tell whether different numbers only name the rows: whole, and in a run or so called."""
-    n = len(different)
+def _numbers_rows(name: str, different: NDArray[np.float64], n: int) -> bool:
+    """Tell whether different numbers only name n rows: whole, and in a run or so called."""
     if n < _ROWS_OF_IDENTIFIER or np.any(different != np.floor(different)):
         return False
-    is_run = different.max() - different.min() == n - 1
+    is_run = different.max() - different.min() <= n - 1
     return bool(is_run or _NAME_OF_IDENTIFIER.fullmatch(name))
 
 
 def _describe_dates(
-    name: str, dates: pd.Series, style: str, asked: str | None, is_doubtful: bool = False
+    name: str,
+    dates: pd.Series,
+    style: str,
+    asked: str | None,
+    unread: Unread | None = None,
+    is_doubtful: bool = False,
 ) -> Column:
     unique = np.sort(dates.dropna().unique())
     n, n_missing = len(dates), int(dates.isna().sum())
@@ -227,14 +236,16 @@ def _describe_dates(
     examples = tuple(map(str, _three(unique).astype(f"datetime64[{unit}]")))
     if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
         return column
-    reason = "day/month or month/day is in doubt; the day is taken first" if is_doubtful else ""
+    reasons = [unread.sentence("date")] if unread else []
+    if is_doubtful:
+        reasons.append("day/month or month/day is in doubt; the day is taken first")
     return _column(
         name,
         "date",
         asked,
         n=n,
         n_missing=n_missing,
-        reason=reason,
+        reason="; ".join(reasons),
         n_unique=len(unique),
         examples=examples,
         style=style or ("ISO8601" if with_time else "%Y-%m-%d"),

@@ -8,9 +8,12 @@ import pandas as pd
 from mercer.tables._column import Column
 from mercer.tables._table import Table, as_table
 from mercer.tables._typed import typed_frame
+from mercer.tables._unread import Unread
 from mercer.tables._words import ColumnNotFoundError, counted, did_you_mean, listed, quoted
 
 __all__ = ["match_columns"]
+
+_ACCIDENTS = 5  # cells of another kind up to which a column is read however few rows it has
 
 
 def match_columns(table: Any, columns: Sequence[Column]) -> Table:
@@ -28,14 +31,16 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
     Table
         The used columns, typed, rows in the order of ``table``. Notes tell of columns that nobody
         asked for, categories that the training table did not have (they will be encoded as
-        none of the known ones), and columns without any value.
+        none of the known ones), cells that are not numbers or dates and should be (they become
+        missing, as the first of them is named), and columns without any value.
 
     Raises
     ------
     ColumnNotFoundError
         Where a used column is missing.
     ValueError
-        Where a cell is not a number or date and should be: the sentence names column and row.
+        Where most cells of a column, and more than five, are not numbers or dates and should be:
+        it is another column or in another style. The sentence names column and row.
 
     Examples
     --------
@@ -62,14 +67,18 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
             f"Column{'s' * many} {listed(extra)} of {table.name} {'are' if many else 'is'} not "
             "used."
         )
-    frame = typed_frame(table.frame, columns, table.name)
+    frame, unread = typed_frame(table.frame, columns)
     n_missing = frame.isna().sum().to_dict()
     n_given = table.frame[list(frame)].isna().sum().to_dict()
     for column in columns:
         if column.used:
             name = column.name
-            n_lost = n_missing[name] - n_given[name]
             where = f"Column {quoted(name)} of {table.name}"
+            n_lost = n_missing[name] - n_given[name]
+            if name in unread:
+                _check_mostly_read(unread[name], column, where)
+                notes.append(f"{where}: {unread[name].sentence(column.kind)}.")
+                n_lost -= unread[name].count
             if n_missing[name] == len(frame):
                 notes.append(f"{where} has no values; the model will take its usual one.")
             elif column.kind == "category":
@@ -77,6 +86,15 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
             elif n_lost:
                 notes.append(f"{where} has {counted(n_lost, 'value')} taken as missing.")
     return Table(frame, table.name, tuple(notes))
+
+
+def _check_mostly_read(unread: Unread, column: Column, where: str) -> None:
+    if unread.count > max(_ACCIDENTS, unread.present / 2):
+        like = f" (such as {quoted(column.examples[0])})" if column.examples else ""
+        raise ValueError(
+            f"{where} holds {quoted(unread.text)} in row {unread.row}, where {column.kind}s are "
+            f"expected{like}, and more such cells than others: repair it or leave it empty."
+        )
 
 
 def _check_present(columns: Sequence[Column], names: list[str], table: str) -> None:

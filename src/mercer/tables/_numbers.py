@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mercer.tables._unread import LEAST_READ
 
 __all__ = ["LARGEST", "NUMBER_STYLES", "are_codes", "infer_number_style", "parse_numbers"]
 
@@ -24,18 +27,63 @@ NUMBER_STYLES: dict[str, tuple[re.Pattern[str], Callable[[str], str]]] = {
 }
 
 
-def infer_number_style(values: Sequence[str]) -> str | None:
-    """Return the one style in which all values are numbers; None where there is none.
+def infer_number_style(values: Sequence[str], n_rows: NDArray[np.intp]) -> str | None:
+    """Return the style in which most of the values are numbers; None where there is none.
 
-    A comma divides thousands where every comma can (``1,234``), else it is a decimal comma
-    (``1,5``).  Codes such as 007 are not numbers.
+    Of the rows, ``n_rows`` for each of the different values, 95 % must hold numbers of this style;
+    of two that fit equally well the first counts.  A comma divides thousands where every comma can
+    (``1,234``), else it is a decimal comma (``1,5``).  Codes such as 007 are not numbers, nor are
+    those of which some have letters, as 536365 and C536379.
     """
-    if not len(values) or are_codes(values):
+    if not len(values):
         return None
+    allowed = (1 - LEAST_READ) * n_rows.sum()
+    best: str | None = None
+    fewest = np.inf
     for style, (pattern, _) in NUMBER_STYLES.items():
-        if all(map(pattern.fullmatch, values)):
-            return style
-    return None
+        n_missed = _rows_missed(values, n_rows, pattern, min(allowed, fewest))
+        if n_missed < fewest and n_missed <= allowed:
+            best, fewest = style, n_missed
+        if fewest == 0:
+            break
+    if best is None:
+        return None
+    is_number = [NUMBER_STYLES[best][0].fullmatch(text) is not None for text in values]
+    numbers = list(compress(values, is_number))
+    others = list(compress(values, np.logical_not(is_number)))
+    if others and (len(numbers) < 2 or _extend(others, numbers)):
+        return None  # 1 and x, or codes: to leave out the others would leave nothing to learn
+    return None if are_codes(numbers) else best
+
+
+def _rows_missed(
+    values: Sequence[str], n_rows: NDArray[np.intp], pattern: re.Pattern[str], most: float
+) -> float:
+    """Count the rows whose value does not match; stop where there are more than ``most``."""
+    n_missed = 0
+    for text, n in zip(values, n_rows.tolist(), strict=True):
+        if not pattern.fullmatch(text):
+            n_missed += n
+            if n_missed > most:
+                break
+    return n_missed
+
+
+def _extend(others: Sequence[str], numbers: Sequence[str]) -> bool:
+    """Tell whether some of the others are numbers of the same length with more to them.
+
+    One may be a mistake (``536365 EUR``), several are codes.
+    """
+    lengths = {len(text) for text in numbers}
+    if len(others) < 2 or len(lengths) > 1 or not all(text.isdigit() for text in numbers):
+        return False
+    (length,) = lengths
+    longer = [
+        text
+        for text in others
+        if sum(map(str.isdigit, text)) >= length < sum(map(str.isalnum, text))
+    ]
+    return length > 1 and len(longer) > 1
 
 
 def parse_numbers(values: Iterable[str], style: str) -> NDArray[np.float64]:

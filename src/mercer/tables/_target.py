@@ -18,6 +18,7 @@ __all__ = ["split_target"]
 _MANY_NUMBERS = 20  # different numbers up to which they are taken for classes without doubt
 _ROWS_PER_CLASS = 5  # fewer on average, and many numbers are quantities
 _MOST_CLASSES = 1000
+_MOST_NOTES = 10  # on columns that are read in a particular way
 
 
 def split_target(
@@ -111,7 +112,7 @@ def split_target(
     notes += _column_notes(columns)
     names = np.asarray(classes.categories, dtype=object)[classes.codes[keep]]
     return LabelledTable(
-        X=typed_frame(frame, columns, table.name),
+        X=typed_frame(frame, columns)[0],
         y=names.astype(str),
         columns=tuple(columns),
         target=target,
@@ -165,7 +166,17 @@ def _column_notes(columns: list[Column]) -> list[str]:
     for column in columns:
         if column.used and column.reason:
             by_reason.setdefault(column.reason, []).append(column.name)
-    for reason, names in by_reason.items():
-        what = "Column" if len(names) == 1 else "Columns"
-        notes.append(f"{what} {listed(names)}: {reason}.")
+    rest: list[str] = []
+    for i, (reason, names) in enumerate(by_reason.items()):
+        if i < _MOST_NOTES:
+            what = "Column" if len(names) == 1 else "Columns"
+            notes.append(f"{what} {listed(names)}: {reason}.")
+        else:
+            rest += names
+    if rest:
+        are = "is" if len(rest) == 1 else "are"
+        notes.append(
+            f"{counted(len(rest), 'more column')} ({listed(rest)}) {are} read in a particular way; "
+            "the list of columns says how."
+        )
     return notes

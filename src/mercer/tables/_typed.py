@@ -9,62 +9,54 @@ import pandas as pd
 from mercer.tables._column import Column
 from mercer.tables._dates import parse_dates
 from mercer.tables._numbers import LARGEST, parse_numbers
-from mercer.tables._values import ABSENT, as_dates, as_numbers, as_text, is_date, is_number
-from mercer.tables._words import quoted
+from mercer.tables._unread import Unread, unread_cells
+from mercer.tables._values import as_dates, as_numbers, as_text, is_date, is_number
 
 __all__ = ["typed_frame"]
 
 
-def typed_frame(frame: pd.DataFrame, columns: Iterable[Column], table: str) -> pd.DataFrame:
+def typed_frame(
+    frame: pd.DataFrame, columns: Iterable[Column]
+) -> tuple[pd.DataFrame, dict[str, Unread]]:
     """Return the used columns, in their order: float64, category or datetime64.
 
-    Infinite numbers become missing.  A category that was not described keeps its name.
+    Infinite numbers become missing, and so does text that is not of the column's kind: the second
+    value tells of it by the name of the column.  A category that was not described keeps its name.
     """
-    return pd.DataFrame(
-        {
-            column.name: _typed(frame[column.name], column, table)
-            for column in columns
-            if column.used
-        },
-        index=frame.index,
-    )
+    typed: dict[str, Any] = {}
+    unread: dict[str, Unread] = {}
+    for column in columns:
+        if column.used:
+            typed[column.name], found = _typed(frame[column.name], column)
+            if found is not None:
+                unread[column.name] = found
+    return pd.DataFrame(typed, index=frame.index), unread
 
 
-def _typed(values: pd.Series, column: Column, table: str) -> Any:
+def _typed(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
     if column.kind == "number":
-        return _numbers(values, column, table)
+        return _numbers(values, column)
     if column.kind == "date":
-        return _dates(values, column, table)
-    return as_text(values)
+        return _dates(values, column)
+    return as_text(values), None
 
 
-def _numbers(values: pd.Series, column: Column, table: str) -> Any:
+def _numbers(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
+    unread = None
     if is_number(values):
         numbers = as_numbers(values)
     else:
         texts = as_text(values)
         by_text = parse_numbers(texts.categories, column.style)
-        _check_read(texts, by_text, column, table)
+        unread = unread_cells(texts, by_text, values.index)
         numbers = np.append(by_text, np.nan)[texts.codes]
-    return np.where(np.abs(numbers) <= LARGEST, numbers, np.nan)
+    return np.where(np.abs(numbers) <= LARGEST, numbers, np.nan), unread
 
 
-def _dates(values: pd.Series, column: Column, table: str) -> Any:
+def _dates(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
     if is_date(values):
-        return np.asarray(as_dates(values))
+        return np.asarray(as_dates(values)), None
     texts = as_text(values)
     by_text = parse_dates([*texts.categories, ""], column.style)
-    _check_read(texts, by_text[:-1], column, table)
-    return np.asarray(by_text)[texts.codes]
-
-
-def _check_read(texts: pd.Categorical, parsed: Any, column: Column, table: str) -> None:
-    """Refuse text that is not of the column's kind, naming the first row of it."""
-    is_bad = pd.isna(parsed) & ~texts.categories.isin(ABSENT)
-    rows = np.flatnonzero(np.append(is_bad, False)[texts.codes])
-    if rows.size:
-        like = f" (such as {quoted(column.examples[0])})" if column.examples else ""
-        raise ValueError(
-            f"Column {quoted(column.name)} of {table} holds {quoted(texts[rows[0]])} in row "
-            f"{rows[0] + 1}, where {column.kind}s are expected{like}: repair it or leave it empty."
-        )
+    unread = unread_cells(texts, by_text[:-1], values.index)
+    return np.asarray(by_text)[texts.codes], unread
