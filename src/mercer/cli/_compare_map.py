@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_map", "draw_map_within", "no_map"]
 
-_MOST_ROWS = 1500  # a page can show them all, and three quarters are fitted in seconds
+_MOST_ROWS = 1000  # a page can show them all, and three quarters are fitted in seconds
 _LEAST_SECONDS = 1.0  # to begin with less would be in vain
 
 
 def draw_map(data: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str, Any]]":
-    """Return row, x, y, class and held_out of at most 1 500 rows, and what the map is.
+    """Return row, x, y, class and held_out of at most 1 000 rows, and what the map is.
 
     By the kernel Fisher discriminant; linear discriminants where that fails.
     """

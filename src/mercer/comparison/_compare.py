@@ -260,8 +260,8 @@ def _pair_tests(
         if test == "corrected_t":
             n_train = float(np.mean([len(train) for train, _ in splits]))
             n_test = float(np.mean([len(test) for _, test in splits]))
-            sizes = {"n_train": n_train, "n_test": n_test}
-            return judged(corrected_t_test(scores[a], scores[b], **sizes, **options))
+            options |= {"n_train": n_train, "n_test": n_test}
+            return judged(corrected_t_test(scores[a], scores[b], **options))
         if not once:
             raise ValueError(
                 f"{test} needs every sample in one test fold at most; with repeated or random "
