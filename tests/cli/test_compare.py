@@ -285,9 +285,10 @@ def test_a_map_that_takes_too_long_is_ended(tmp_path):
 
 def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
     question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
-    points, said = draw_map_within(dataclasses.replace(question.data, X=None), 0, 200.0)
+    broken = dataclasses.replace(question.data, columns=())
+    points, said = draw_map_within(broken, 0, 200.0)
     assert points.empty
-    assert said["notes"][0].startswith("The map is left out: AttributeError: ")
+    assert said["notes"][0].startswith("The map is left out: ValueError: No column is used")
 
 
 def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):

@@ -129,7 +129,7 @@ def test_where_rows_are_not_what_is_scored_splits_are():
     result = found.results["corrected_t", "bayes", "dummy"]
     assert result.pvalue == pytest.approx(2 * 0.5**5)
     assert found.answer.endswith(
-        "bayes and knn are not surely better than dummy, though better on every split."
+        "; none is surely better than dummy, though better on every split."
     )
     assert perfect(10, metric="auc").answer.endswith("all are better than dummy (p ≤ 0.004).")
 

@@ -318,8 +318,16 @@ def test_what_is_not_above_the_floor_is_said():
     models = {"bayes": GaussianNB(), "knn": KNeighborsClassifier(), "guess": DummyClassifier()}
     found = compare_in_rounds(models, noise, y, floor="guess", max_rounds=10, random_state=0)
     assert found.leader != "guess"
-    assert found.answer.endswith("and knn are not surely better than guess.") or (
-        found.answer.endswith("and bayes are not surely better than guess.")
+    assert found.answer.endswith("; none is surely better than guess.")
+    table = np.c_[y + 0.5 * noise[:, 0], noise[:, 1]]
+    models = {
+        "bayes": GaussianNB(),
+        "blind": DummyClassifier(strategy="stratified", random_state=0),
+    }
+    models["guess"] = DummyClassifier()
+    found = compare_in_rounds(models, table, y, floor="guess", max_rounds=10, random_state=0)
+    assert found.answer.endswith(
+        "; bayes is better than guess (p < 0.001); blind is not surely better than guess."
     )
 
 

@@ -26,14 +26,22 @@ def draw_map(data: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str,
 
     By the kernel Fisher discriminant; linear discriminants where that fails.
     """
-    from threadpoolctl import threadpool_limits
+    return _draw(_part(data, seed), seed)
 
-    from mercer.models import project_table
+
+def _part(data: "LabelledTable", seed: int) -> "LabelledTable":
     from mercer.spectral import stratified_rows
 
     _, labels = np.unique(data.y, return_inverse=True)
     rows = stratified_rows(labels, _MOST_ROWS, 1.0, np.random.RandomState(seed))
-    part = replace(data, X=data.X.iloc[rows], y=data.y[rows])
+    return replace(data, X=data.X.iloc[rows], y=data.y[rows])
+
+
+def _draw(part: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    from threadpoolctl import threadpool_limits
+
+    from mercer.models import project_table
+
     method = "fisher"
     with threadpool_limits(1):  # as all fits of a comparison
         try:
@@ -55,7 +63,7 @@ def draw_map_within(
         return no_map("the rounds took all the time there was")
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(there, data, seed), daemon=True)
+    process = context.Process(target=_serve, args=(there, _part(data, seed), seed), daemon=True)
     with interrupts_held():
         process.start()
     there.close()
@@ -82,12 +90,12 @@ def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
     return empty, {"method": None, "notes": [f"The map is left out: {reason}."]}
 
 
-def _serve(connection: Connection, data: "LabelledTable", seed: int) -> None:
+def _serve(connection: Connection, part: "LabelledTable", seed: int) -> None:
     """Send the map, or why there is none."""
     serve_parent()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            connection.send(draw_map(data, seed))
+            connection.send(_draw(part, seed))
         except Exception as error:  # the comparison is what was asked for, and it is there
             connection.send(f"{type(error).__name__}: {error}".splitlines()[0])

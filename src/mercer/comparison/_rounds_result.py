@@ -220,8 +220,10 @@ class RoundsComparison(ShownAsTables):
         for is_always, remark in ((True, ", though better on every split"), (False, "")):
             some = [name for name in not_above.index if always[name] == is_always]
             if some:
-                are = "are" if len(some) > 1 else "is"
-                said.append(f"{_listed(some)} {are} not surely better than {self.floor}{remark}")
+                who = f"{_listed(some)} {'are' if len(some) > 1 else 'is'} not"
+                if len(some) == len(names) > 1:
+                    who = "none is"
+                said.append(f"{who} surely better than {self.floor}{remark}")
         return said
 
     def _sections(self) -> list[Section]:
