@@ -90,6 +90,8 @@ def test_one_far_row_does_not_ruin_the_map():
     rows, x = np.frombuffer(packed, "<u4", 40), np.frombuffer(packed, "<u2", 40, 160)
     assert rows[x.argmax()] == 8
     assert x.max() < 65535  # at the edge and whole, and found by its number
+    flags = np.frombuffer(packed, "u1", 40, 400)
+    assert rows[(flags & 4) > 0].tolist() == [8]  # so that the page does not tell a false place
 
 
 def test_a_small_class_that_lies_apart_is_not_far_out():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_map", "draw_map_within", "no_map"]
 
 _MOST_ROWS = 1000  # a page can show them all, and three quarters are fitted in seconds
+_OTHER_WAY = "mercer project draws one"
 _LEAST_SECONDS = 1.0  # to begin with less would be in vain
 
 
@@ -87,7 +88,7 @@ def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
     import pandas as pd
 
     empty = pd.DataFrame(columns=["row", "x", "y", "class", "held_out"])
-    return empty, {"method": None, "notes": [f"The map is left out: {reason}."]}
+    return empty, {"method": None, "notes": [f"The map is left out: {reason}; {_OTHER_WAY}."]}
 
 
 def _serve(connection: Connection, part: "LabelledTable", seed: int) -> None:

@@ -26,7 +26,7 @@ __all__ = ["Scatter", "make_scatter"]
 _MOST_STILL = 3000  # points of the still picture
 _STEPS = 65535  # of a coordinate in the script's data
 _POINTED_AT = 1500  # points of a class that can be pointed at in it
-_HELD_OUT, _MARKED = 1, 2  # bits
+_HELD_OUT, _MARKED, _BEYOND = 1, 2, 4  # bits
 _FREE = 0.02  # share of a class that may lie far out
 _EDGE = 0.05  # of what is shown, between it and those that lie far out
 _LEAST_CLASS = 5  # rows of which one may
@@ -109,6 +109,7 @@ def make_scatter(
     is_split = bool(frame["held_out"].any() and not frame["held_out"].all())
     shown = _part(kinds, len(classes))
     notes = [f"{counted(n_lost)} rows have no place on it."] if n_lost else []
+    flags |= (_BEYOND * is_beyond).astype(np.uint8)
     if is_beyond.any():
         notes.append(_about_beyond(frame["row"][is_beyond].tolist()))
     if len(shown) < len(frame):
