@@ -97,7 +97,8 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
 
     A method that sees classes can pull apart even classes that do not differ, on the rows it was
     fitted on.  So it is fitted on three quarters of the rows, and places the others too:
-    these show what the map is worth.
+    these show what the map is worth.  Numbers that lie farther from 99 % of their column than these
+    span are drawn in first, so that one of them does not become the direction of the map.
 
     ===========  ==========================================  ============  ================
     method       what it is                                  sees classes  most rows fitted
