@@ -1,9 +1,11 @@
 """``mercer compare``: a table in, a folder of results out; exit codes; JSON; Ctrl-C."""
 
+import dataclasses
 import json
 import os
 import shlex
 import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,9 +15,10 @@ from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.cli._compare_folder import _fit_command, check_folder
+from mercer.cli._compare_folder import _fit_command, check_folder, longer_command
+from mercer.cli._compare_map import draw_map, draw_map_within, no_map
 from mercer.cli._compare_question import ask, parse_seconds
-from mercer.comparison import compare_in_rounds, curves_of, hard_rows
+from mercer.comparison import compare_in_rounds, hard_rows
 from mercer.tables import read_table
 
 FILES = [
@@ -51,12 +54,15 @@ def table(tmp_path_factory):
 
 @pytest.fixture
 def here(monkeypatch):
-    """Fit in this process and for two rounds: the processes have tests of their own."""
+    """Fit and draw in this process and for two rounds: processes have tests of their own."""
 
     def two_rounds(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
+    monkeypatch.setattr(
+        "mercer.cli._compare_map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+    )
 
 
 def test_a_table_becomes_a_folder_of_results(table, tmp_path, capsys):
@@ -199,6 +205,96 @@ def test_wrong_input_is_exit_code_2(table, tmp_path, arguments, words, capsys, m
     assert list(tmp_path.iterdir()) == []
 
 
+def test_few_rounds_are_said_with_the_command_for_more(table, tmp_path, here, capsys):
+    command = ["compare", table, "-t", "kind", *QUICK, "--seed", "5", "-o", str(tmp_path)]
+    assert main([*command, "--budget", "30s"]) == 0
+    printed = capsys.readouterr().out
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    assert content["too_few_rounds"]
+    assert content["answer"].startswith("Too few rounds to tell (2): ")
+    assert content["answer"] in printed
+    longer = shlex.split(content["longer_command"])
+    assert longer == [
+        "mercer", "compare", table, "--target", "kind", "--models", "logistic,parzen,dummy",
+        "--jobs", "1", "--seed", "5", "-o", str(tmp_path), "--budget", "3m",
+    ]  # fmt: skip
+    assert f"To tell more: {content['longer_command']}" in printed.replace("\n", " ")
+    for word in ("indistinguishable", "same", "p = 1", "p ≥ 1", "0.000 to 1.000"):
+        assert word not in printed
+    page = (tmp_path / "report.html").read_text()
+    assert content["answer"] in page
+    assert "--budget 3m" in page
+
+
+@pytest.mark.parametrize(
+    ("rounds", "budget", "longer"), [(1, 9, "90s"), (2, 120, "10m"), (4, 90, "4m")]
+)
+def test_the_longer_budget_is_for_ten_rounds(rounds, budget, longer):
+    few = SimpleNamespace(has_few_rounds=True, interrupted=False, rounds=range(rounds))
+    command = longer_command({"": "a b.csv", "--target": "y", "--metric": None}, few, budget)
+    assert command == f"mercer compare 'a b.csv' --target y --budget {longer}"
+    few.interrupted = True
+    assert longer_command({"": "t.csv"}, few, budget) is None
+
+
+def test_the_map_comes_after_the_comparison_from_time_that_is_left(
+    table, tmp_path, here, monkeypatch, capsys
+):
+    """A map that would take for ever costs the rounds nothing, and is left out with a sentence."""
+    order = []
+    fast = mercer.comparison.compare_in_rounds
+
+    def rounds(*args, **options):
+        order.append("rounds")
+        return fast(*args, **options)
+
+    def never(data, seed, seconds):
+        order.append("map")
+        assert 0 < seconds <= 0.98 * 60
+        return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", rounds)
+    monkeypatch.setattr("mercer.cli._compare_map.draw_map_within", never)
+    command = ["compare", table, "-t", "kind", *QUICK, "--budget", "60s", "-o", str(tmp_path)]
+    assert main(command) == 0
+    assert order == ["rounds", "map"]
+    printed = capsys.readouterr()
+    assert "note: The map is left out: it takes more than the " in printed.err
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    assert content["map"]["method"] is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
+    assert "The map is left out: it takes" in (tmp_path / "report.html").read_text()
+
+
+def test_a_map_that_takes_too_long_is_ended(tmp_path):
+    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
+    start = time.perf_counter()
+    points, said = draw_map_within(question.data, 0, 1.0)  # a process does not even start in that
+    assert time.perf_counter() - start < 20
+    assert points.empty
+    [sentence] = said["notes"]
+    assert sentence == (
+        "The map is left out: it takes more than the 1 s that the rounds left; "
+        "mercer project draws one."
+    )
+    points, said = draw_map_within(question.data, 0, 0.5)
+    assert said["notes"][0].startswith(
+        "The map is left out: the rounds took all the time there was"
+    )
+    points, said = draw_map_within(question.data, 0, 200.0)
+    literal, _ = draw_map(question.data, 0)
+    pd.testing.assert_frame_equal(points, literal)
+    assert said["method"] == "fisher"
+
+
+def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
+    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
+    broken = dataclasses.replace(question.data, columns=())
+    points, said = draw_map_within(broken, 0, 200.0)
+    assert points.empty
+    assert said["notes"][0].startswith("The map is left out: ValueError: No column is used")
+
+
 def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):
     def interrupted(*args, **options):
         count = 0
@@ -287,21 +383,6 @@ def test_rows_that_all_get_wrong_are_counted(tmp_path):
     assert {line["truth"] for line in hard["rows"]} == {"malignant"}
     assert {line["predicted"] for line in hard["rows"]} == {"benign"}
     assert {(line["rounds"], line["wrong"]) for line in hard["rows"]} == {(1, 2)}
-
-
-def test_calibration_is_a_mean_in_bins_of_equal_size(tmp_path):
-    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
-    found = compare_in_rounds(
-        question.models, question.data.X, question.data.y, max_rounds=2, random_state=0
-    )
-    curve = curves_of(found, "logistic")["calibration"]
-    p = np.sort(found.outputs["logistic"][:, 1])
-    assert curve["class"] == "malignant"
-    assert curve["n"] == [12] * 4 + [11] * 6
-    assert curve["predicted"][0] == pytest.approx(p[:12].mean(), abs=1e-4)
-    assert np.average(curve["observed"], weights=curve["n"]) == pytest.approx(
-        (found.predictions["y_true"] == "malignant").mean(), abs=1e-4
-    )
 
 
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):

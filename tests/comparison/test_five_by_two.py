@@ -103,7 +103,6 @@ def test_equal_scores_are_a_tie(test):
         (A[:4], B[:4], r"shape \(5, 2\) or \(10,\)"),
         (A.T, B.T, r"shape \(5, 2\) or \(10,\)"),
         (np.where(A > 0.92, np.nan, A), B, "scores_a holds nan at position 4"),
-        (A, A - [[0.1], [0.2], [0.1], [0.2], [0.1]], "do not vary"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(test, a, b, sentence):

@@ -138,7 +138,6 @@ SIZES = {"n_train": 9, "n_test": 1}
         ([0.9, np.nan, 0.7], [0.9, 0.8, 0.7], SIZES, "scores_a holds nan at position 1"),
         ([0.9, 0.8], [0.9, np.inf], SIZES, "scores_b holds inf at position 1"),
         (["high", "low"], [0.9, 0.8], SIZES, "scores_a must be an array of numbers"),
-        ([0.9, 0.2], [0.8, 0.1], SIZES, "do not vary"),
         ([0.9, 0.8], [0.7, 0.8], {"n_train": 0, "n_test": 1}, "must be positive"),
         ([0.9, 0.8], [0.7, 0.8], {**SIZES, "confidence_level": 1.0}, "confidence_level must"),
     ],

@@ -175,7 +175,7 @@ def test_one_round_is_said_to_tell_nothing(clock):
     found = compare_in_rounds(models, X, Y, budget=7.0)
     assert found.rounds == (0,)
     assert not found.notes
-    assert "one split" in found.answer
+    assert found.answer.startswith("Too few rounds to tell (1): a and b lead so far, with ")
     assert found.summary["low"].isna().all()
     assert found.summary["against_best"].tolist() == ["best", ""]
 
@@ -252,7 +252,7 @@ def test_intervals_and_tests_are_the_formulas():
             line = found.summary.loc[a if b == leader else b]
             assert line["pvalue"] == pytest.approx(p)
             assert line["difference"] == pytest.approx(abs(means[a] - means[b]))
-            assert line["against_best"] == ("worse" if p < 0.1 else "same")
+            assert line["against_best"] == ("worse" if p < 0.1 else "not told apart")
 
 
 def test_a_mean_without_spread_has_no_interval():
@@ -260,27 +260,45 @@ def test_a_mean_without_spread_has_no_interval():
     assert np.isnan(mean_interval([0.9], 0.1, 0.95)).all()
 
 
-def test_a_difference_without_spread_is_not_judged():
-    y = np.repeat([0, 1], 20)
-    found = compare_in_rounds(
-        {"right": GaussianNB(), "floor": DummyClassifier()}, y[:, None] * 1.0, y, max_rounds=4
-    )
-    assert found.summary["against_best"].tolist() == ["best", ""]
-    assert found.answer == (
-        "floor is below right by the same on every split, which no test can judge."
-    )
-
-
 def test_answer_is_one_sentence():
     found = compare_in_rounds(MODELS, X, Y, max_rounds=10, random_state=0)
-    assert found.answer.startswith("bayes and knn are indistinguishable (p = 1); ")
+    assert found.answer.startswith("bayes and knn are not told apart; ")
     assert found.answer.endswith("; dummy is worse (p < 0.001).")
     assert found.answer in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+def test_few_rounds_tell_who_leads_and_nothing_else(rounds):
+    found = compare_in_rounds(MODELS, X, Y, floor="dummy", max_rounds=rounds, random_state=0)
+    assert found.has_few_rounds
+    means = found.scores.mean()
+    best = sorted(name for name in means.index if means[name] > means.max() - 1e-9)
+    lead = f"{best[0]} leads" if len(best) == 1 else f"{' and '.join(best)} lead"
+    assert found.answer == (
+        f"Too few rounds to tell ({rounds}): {lead} so far, with {means.max():.3f}; "
+        "a longer budget tells more."
+    )
+    assert not compare_in_rounds(MODELS, X, Y, max_rounds=5, random_state=0).has_few_rounds
+
+
+def test_an_interval_of_everything_is_none():
+    """Two rounds have one degree of freedom, and an interval wider than what is possible."""
+    rng = np.random.default_rng(3)
+    models = {"a": KNeighborsClassifier(1), "b": KNeighborsClassifier(3)}
+    found = compare_in_rounds(
+        models, rng.normal(size=(60, 3)), np.arange(60) % 2, max_rounds=2, random_state=1
+    )
+    table = found.summary
+    assert (found.scores.std() > 0.1).any()  # there is a spread, and an interval by the formula
+    assert table[["low", "high"]].isna().all(axis=1).any()
+    assert not ((table["low"] == 0) & (table["high"] == 1)).any()
+    low, high = found.pairs.loc[0, ["low", "high"]]
+    assert np.isnan(low) or -1 <= low <= high <= 1
+
+
 def test_the_floor_has_a_family_of_tests_of_its_own():
     models = {**MODELS, "forest": RandomForestClassifier(5, random_state=0)}
-    options = {"max_rounds": 4, "random_state": 0}
+    options = {"max_rounds": 5, "random_state": 0}
     plain = compare_in_rounds(models, X, Y, **options)
     found = compare_in_rounds(models, X, Y, floor="dummy", **options)
     with_floor = found.pairs["b"] == "dummy"
@@ -298,15 +316,23 @@ def test_the_floor_has_a_family_of_tests_of_its_own():
 
 
 def test_what_is_not_above_the_floor_is_said():
-    found = compare_in_rounds(MODELS, X, Y, floor="bayes", max_rounds=3, random_state=0)
+    found = compare_in_rounds(MODELS, X, Y, floor="bayes", max_rounds=5, random_state=0)
     assert found.leader == "bayes"
     assert found.answer == "Nothing scores better than bayes, which any model must beat."
     noise, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     models = {"bayes": GaussianNB(), "knn": KNeighborsClassifier(), "guess": DummyClassifier()}
     found = compare_in_rounds(models, noise, y, floor="guess", max_rounds=10, random_state=0)
     assert found.leader != "guess"
-    assert found.answer.endswith("and knn are not surely better than guess.") or (
-        found.answer.endswith("and bayes are not surely better than guess.")
+    assert found.answer.endswith("; none is surely better than guess.")
+    table = np.c_[y + 0.5 * noise[:, 0], noise[:, 1]]
+    models = {
+        "bayes": GaussianNB(),
+        "blind": DummyClassifier(strategy="stratified", random_state=0),
+    }
+    models["guess"] = DummyClassifier()
+    found = compare_in_rounds(models, table, y, floor="guess", max_rounds=10, random_state=0)
+    assert found.answer.endswith(
+        "; bayes is better than guess (p < 0.001); blind is not surely better than guess."
     )
 
 

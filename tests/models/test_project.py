@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 
 from mercer.models import PROJECTIONS, project_table
@@ -48,6 +48,31 @@ def test_two_classes_get_a_second_axis_that_is_not_the_first():
     assert any("one direction only" in note for note in found.notes)
     fitted = found.frame[~found.frame["held_out"]]
     assert abs(np.corrcoef(fitted["x"], fitted["y"])[0, 1]) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["fisher", "lda", "pca"])
+def test_one_far_row_leaves_the_others_where_they_were(method):
+    """A number a million times too large in every column of a row, fitted on or held out."""
+    frame = load_breast_cancer(as_frame=True).frame
+    for row in (3, 60):
+        far = frame.astype(float)
+        far.iloc[row, :-1] = 1e6
+        found = project_table(split_target(far, "target"), method).frame
+        others = found.drop(index=row)
+        for axis in ("x", "y"):
+            low, high = np.quantile(others[axis], [0.02, 0.98])
+            assert found[axis].max() - found[axis].min() < 8 * (high - low)
+        plain = project_table(split_target(frame, "target"), method).frame.drop(index=row)
+        for axis in ("x", "y"):
+            assert abs(np.corrcoef(plain[axis], others[axis])[0, 1]) > 0.8
+
+
+def test_a_column_that_is_nearly_always_the_same_keeps_the_rest():
+    frame = load_wine(as_frame=True).frame.assign(rare=0.0)
+    frame.loc[3, "rare"] = 1.0
+    with_rare = project_table(split_target(frame, "target"), "pca").frame
+    without = project_table(split_target(frame.drop(columns="rare"), "target"), "pca").frame
+    assert abs(with_rare.loc[3, "x"] - without.loc[3, "x"]) > 1e-6
 
 
 def test_row_numbers_are_those_of_the_table():

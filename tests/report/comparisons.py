@@ -38,10 +38,12 @@ def make_content(classes=("a", "b", NASTY), rounds=6, **changes):
         "seconds": 93.4,
         "interrupted": False,
         "rounds": rounds,
+        "too_few_rounds": rounds < 5,
+        "longer_command": "mercer compare 'a & b.csv' --budget 9m" if rounds < 5 else None,
         "splits": {"kind": "folds", "folds": 10, "train_rows": 1110.6, "test_rows": 123.4},
         "models": [
             _model("fisher", "mercer", 0.91, "best", None),
-            _model("svc", "peer", 0.90, "same", 0.37),
+            _model("svc", "peer", 0.90, "not told apart", 0.37),
             _model("logistic", "peer", 0.80, "worse", 0.0123),
             _model("dummy", "floor", 0.31, "worse", 0.00001),
             _model("knn", "peer", None, None, None, note="left out: one fit takes 9 s"),
@@ -53,7 +55,7 @@ def make_content(classes=("a", "b", NASTY), rounds=6, **changes):
             _pair("svc", "logistic", 0.10, 0.02),
             *(_pair(name, "dummy", 0.5, 0.00001) for name in RANKED[:3]),
         ],
-        "answer": f"fisher and svc are indistinguishable (p = 0.37), says {NASTY}.",
+        "answer": f"fisher and svc are not told apart (p = 0.37), says {NASTY}.",
         "leader": "fisher",
         "leaders": ["fisher", "svc"],
         "hard_rows": {

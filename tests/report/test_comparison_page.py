@@ -100,7 +100,7 @@ def test_the_answer_and_the_question(page):
 def test_the_ranking_is_that_of_the_file(page):
     said = _part(page, "ranking")
     assert "the fisher 0.910 0.870 to 0.950 best best" in said
-    assert "the svc 0.900 0.860 to 0.940 0.010 same same , p = 0.37" in said
+    assert "the svc 0.900 0.860 to 0.940 0.010 not told apart not told apart , p = 0.37" in said
     assert "the logistic 0.800 0.760 to 0.840 0.110 worse worse , p = 0.012" in said
     assert "the dummy 0.310 0.270 to 0.350 0.600 worse worse , p < 0.001" in said
     assert "the knn – – left out left out left out: one fit takes 9 s" in said
@@ -160,8 +160,8 @@ def test_many_classes_get_a_map_and_the_worst_pairs():
 
 def test_calibration_and_precision(page):
     said = _part(page, "curves")
-    # gaps 0.1, 0 and 0.3 on 10, 10 and 20 rows
-    assert "gap of calibration 0.175 –" in said
+    # gaps 0.1, 0 and 0.3 of 3, 10 and 30 rows that are promised or held
+    assert "gap of calibration 0.216 –" in said
     assert "average precision of “a” 0.990 0.990" in said
     assert "without calibration: svc." in said
 
@@ -256,18 +256,40 @@ def test_one_round_and_no_intervals(tmp_path):
         model.update(low=None, high=None, pvalue=None)
         model["against_best"] = "best" if model["name"] == "fisher" else ""
     path = write_comparison_report(write_folder(tmp_path, content=content))
-    assert "One round was finished: intervals are wide or missing." in _part(path, "answer")
+    said = _part(path, "answer")
+    assert "Intervals of so few rounds are wide or missing." in said
+    assert "To tell more: mercer compare 'a & b.csv' --budget 9m" in said
     assert "the svc 0.900 – 0.010 not tested not tested" in _part(path, "ranking")
     assert "Holm" not in _read(path).words
 
 
 def test_no_leaders_no_hard_rows_no_map(tmp_path):
-    content = make_content(leaders=[], hard_rows={"count": 0, "tested": 9, "rows": []})
+    content = make_content(
+        leaders=[], hard_rows={"count": 0, "tested": 9, "rows": []}, map={"method": None}
+    )
     points = make_points(["a"]).iloc[:0]
     path = write_comparison_report(write_folder(tmp_path, content=content, points=points))
     assert "No model but the floor is among the best." in _part(path, "leaders")
     assert "Every one of the 9 rows" in _part(path, "hard")
     assert "map" not in _read(path).ids
+
+
+def test_a_map_that_was_left_out_says_why(tmp_path):
+    content = make_content(map={"method": None, "notes": ["The map is left out: no time."]})
+    points = make_points(["a"]).iloc[:0]
+    path = write_comparison_report(write_folder(tmp_path, content=content, points=points))
+    assert "The map is left out: no time." in _part(path, "map")
+
+
+def test_what_is_not_told_apart_has_no_tick_and_no_p_of_one(tmp_path):
+    content = make_content()
+    content["models"][1]["pvalue"] = 1.0
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    assert "0.010 not told apart not told apart logistic" in _part(path, "ranking").replace(
+        " the logistic", ""
+    )
+    row = re.search(r"<th scope=.row.>svc.*?</tr>", path.read_text(encoding="utf-8"))[0]
+    assert "m-reached" not in row
 
 
 def test_hard_rows_that_are_not_all_listed_get_no_ring(tmp_path):

@@ -75,6 +75,60 @@ def test_points_without_a_place_are_counted():
     assert scatter.notes == ["2 rows have no place on it."]
 
 
+def test_one_far_row_does_not_ruin_the_map():
+    points = make_points(["a", "b"])
+    near = make_scatter(points, ["a", "b"], title="t")
+    points.loc[7, ["x", "y"]] = [3e6, -5e5]
+    scatter = make_scatter(points, ["a", "b"], title="t")
+    assert scatter.n == 40
+    left, right, bottom, top = json.loads(near.extent)
+    far_left, far_right, far_bottom, far_top = json.loads(scatter.extent)
+    assert far_right - far_left < 1.1 * (right - left)
+    assert far_top - far_bottom < 1.1 * (top - bottom)
+    assert scatter.notes == ["One row lies far outside and is drawn at the edge: row 8."]
+    packed = base64.b64decode(scatter.points)
+    rows, x = np.frombuffer(packed, "<u4", 40), np.frombuffer(packed, "<u2", 40, 160)
+    assert rows[x.argmax()] == 8
+    assert x.max() < 65535  # at the edge and whole, and found by its number
+    flags = np.frombuffer(packed, "u1", 40, 400)
+    assert rows[(flags & 4) > 0].tolist() == [8]  # so that the page does not tell a false place
+
+
+def test_a_small_class_that_lies_apart_is_not_far_out():
+    points = make_points(["a", "b"], n=1000)
+    points.loc[:4, "class"] = "c"
+    points.loc[:4, "x"] += 1000.0
+    scatter = make_scatter(points, ["a", "b", "c"], title="t")
+    assert scatter.notes == []
+    assert json.loads(scatter.extent)[1] > 1000
+
+
+def test_maps_without_far_rows_show_all_there_is():
+    points = make_points(["a", "b", "c"], n=400)
+    left, right, bottom, top = json.loads(make_scatter(points, ["a", "b", "c"], title="t").extent)
+    for name, low, high in (("x", left, right), ("y", bottom, top)):
+        span = points[name].max() - points[name].min()
+        assert low == pytest.approx(points[name].min() - 0.04 * span)
+        assert high == pytest.approx(points[name].max() + 0.04 * span)
+
+
+def test_many_far_rows_are_counted_and_some_named():
+    points = make_points(["a", "b"], n=1000)
+    points.loc[:13, "y"] = 1e9
+    scatter = make_scatter(points, ["a", "b"], title="t")
+    assert scatter.notes == [
+        "14 rows lie far outside and are drawn at the edge: among them rows 1, 2, 3, 4 and 5."
+    ]
+
+
+def test_points_that_are_nearly_all_in_one_place():
+    points = make_points(["a"], n=30).assign(x=1.0, y=2.0)
+    points.loc[3, "x"] = 9.0
+    scatter = make_scatter(points, ["a"], title="t")
+    assert scatter.notes == []
+    assert json.loads(scatter.extent)[1] > 9
+
+
 def test_nothing_held_out_is_all_in_full_colour():
     points = make_points(["a", "b"]).assign(held_out=False)
     scatter = make_scatter(points, ["a", "b"], title="t")

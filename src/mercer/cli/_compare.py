@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from mercer.comparison import RoundsProgress
 
 _BUDGET, _BUDGET_BUNDLED = "2m", "40s"
-_FOR_ROUNDS = 0.95  # of the budget; the rest is for starting, writing and the page
+_FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, the map, writing and the page
+_FOR_WRITING = 0.02  # of the budget
 _MOST_JOBS = 8  # by default: every process has its own copy of the table
 
 
@@ -76,8 +77,13 @@ def compare(
 
     from mercer._cluster import connected
     from mercer._files import one_at_a_time
-    from mercer.cli._compare_folder import check_folder, describe, write_folder
-    from mercer.cli._compare_map import draw_map
+    from mercer.cli._compare_folder import (
+        check_folder,
+        describe,
+        longer_command,
+        write_folder,
+    )
+    from mercer.cli._compare_map import draw_map_within, no_map
     from mercer.cli._compare_print import print_comparison
     from mercer.cli._compare_question import ask, get_ready, parse_seconds
     from mercer.comparison import compare_in_rounds
@@ -103,8 +109,6 @@ def compare(
             device=place,
             output=output,
         )
-        say("drawing a map …")
-        points, the_map = draw_map(question.data, seed)
         say("getting ready, with some ten seconds more to compile the first time …")
         get_ready(question)
     print_notes(on_the_cpu(question.models, place))
@@ -126,7 +130,24 @@ def compare(
     except KeyboardInterrupt:
         print("mercer: stopped before the first round was finished", file=sys.stderr)
         raise typer.Exit(130) from None
-    content = describe(question, comparison, the_map=the_map, budget=seconds, seed=seed)
+    if comparison.interrupted:
+        points, the_map = no_map("the comparison was stopped")
+    else:
+        left = (1 - _FOR_WRITING) * seconds - (time.perf_counter() - start)
+        with status("drawing a map …"):
+            points, the_map = draw_map_within(question.data, seed, left)
+    again = longer_command(
+        {
+            "": table, "--target": target, "--models": models, "--metric": metric, "--jobs": jobs,
+            "--scheduler": scheduler, "--seed": seed or None, "-o": output,
+            "--device": None if device == "cpu" else device,
+        },
+        comparison,
+        seconds,
+    )  # fmt: skip
+    content = describe(
+        question, comparison, the_map=the_map, budget=seconds, seed=seed, again=again
+    )
     write_folder(output, question, comparison, points, content)
     with one_at_a_time(output):
         page = write_comparison_report(output)

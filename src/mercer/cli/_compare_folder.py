@@ -1,6 +1,7 @@
 """The results folder of ``mercer compare``: what is in it, and how it gets there whole."""
 
 import json
+import math
 import os
 import shlex
 from collections.abc import Mapping
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
     from mercer.comparison import RoundsComparison
 
-__all__ = ["check_folder", "describe", "write_folder"]
+__all__ = ["check_folder", "describe", "longer_command", "write_folder"]
 
 _MOST_LEADERS = 4
+_ROUNDS_TO_AIM_AT = 10  # every row is tested once
 _MARK = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 
@@ -45,6 +47,7 @@ def describe(
     the_map: Mapping[str, Any],
     budget: float,
     seed: int,
+    again: str | None = None,
 ) -> dict[str, Any]:
     """Return ``comparison.json``: the question, the ranking, the tests and the answer."""
     data = question.data
@@ -87,6 +90,8 @@ def describe(
             )
         ),
         "answer": comparison.answer,
+        "too_few_rounds": comparison.has_few_rounds,
+        "longer_command": again,
         "leader": comparison.leader,
         "leaders": leaders,
         "hard_rows": hard_rows(comparison, rivals or list(comparison.scores), rows),
@@ -97,6 +102,19 @@ def describe(
         "machine": machine(),
         "seed": seed,
     }
+
+
+def longer_command(
+    options: Mapping[str, object], comparison: "RoundsComparison", budget: float
+) -> str | None:
+    """Return the command with time enough for ten rounds, where there were too few; else None."""
+    if not comparison.has_few_rounds or comparison.interrupted:
+        return None
+    seconds = budget * _ROUNDS_TO_AIM_AT / len(comparison.rounds)
+    time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"
+    given = {**options, "--budget": time}
+    words = [[name, str(value)] for name, value in given.items() if value is not None]
+    return shlex.join(["mercer", "compare", *(word for pair in words for word in pair if word)])
 
 
 def _models(comparison: "RoundsComparison") -> list[dict[str, Any]]:
@@ -155,7 +173,7 @@ def _kind(name: str) -> str:
 def _leaders(comparison: "RoundsComparison") -> list[str]:
     """Return the best model and those that cannot be told from it."""
     table = comparison.summary
-    near = table.index[table["against_best"].isin(["best", "same"])]
+    near = table.index[table["against_best"].isin(["best", "not told apart"])]
     return [str(name) for name in near if _kind(name) != "floor"][:_MOST_LEADERS]
 
 

@@ -1,35 +1,102 @@
 """A map of the classes in two dimensions, for the page of ``mercer compare``."""
 
+import multiprocessing
+import warnings
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mercer._processes import interrupts_held, serve_parent
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mercer.tables import LabelledTable
 
-__all__ = ["draw_map"]
+__all__ = ["draw_map", "draw_map_within", "no_map"]
 
-_MOST_ROWS = 1500  # a page can show them all, and three quarters are fitted in seconds
+_MOST_ROWS = 1000  # a page can show them all, and three quarters are fitted in seconds
+_OTHER_WAY = "mercer project draws one"
+_LEAST_SECONDS = 1.0  # to begin with less would be in vain
 
 
 def draw_map(data: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str, Any]]":
-    """Return row, x, y, class and held_out of at most 1 500 rows, and what the map is.
+    """Return row, x, y, class and held_out of at most 1 000 rows, and what the map is.
 
     By the kernel Fisher discriminant; linear discriminants where that fails.
     """
-    from mercer.models import project_table
+    return _draw(_part(data, seed), seed)
+
+
+def _part(data: "LabelledTable", seed: int) -> "LabelledTable":
     from mercer.spectral import stratified_rows
 
     _, labels = np.unique(data.y, return_inverse=True)
     rows = stratified_rows(labels, _MOST_ROWS, 1.0, np.random.RandomState(seed))
-    part = replace(data, X=data.X.iloc[rows], y=data.y[rows])
+    return replace(data, X=data.X.iloc[rows], y=data.y[rows])
+
+
+def _draw(part: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    from threadpoolctl import threadpool_limits
+
+    from mercer.models import project_table
+
     method = "fisher"
-    try:
-        table = project_table(part, method, random_state=seed)
-    except (ValueError, np.linalg.LinAlgError):
-        method = "lda"
-        table = project_table(part, method, random_state=seed)
+    with threadpool_limits(1):  # as all fits of a comparison
+        try:
+            table = project_table(part, method, random_state=seed)
+        except (ValueError, np.linalg.LinAlgError):
+            method = "lda"
+            table = project_table(part, method, random_state=seed)
     return table.frame, {"method": method, "notes": list(table.notes)}
+
+
+def draw_map_within(
+    data: "LabelledTable", seed: int, seconds: float
+) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    """Return the map if it can be had in so many seconds, or none with a sentence.
+
+    It is drawn in a process of its own, which can be ended.
+    """
+    if seconds < _LEAST_SECONDS:
+        return no_map("the rounds took all the time there was")
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(there, _part(data, seed), seed), daemon=True)
+    with interrupts_held():
+        process.start()
+    there.close()
+    try:
+        if not here.poll(seconds):
+            return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
+        found = here.recv()
+    except EOFError:
+        return no_map("its process ended early, for want of memory as a rule")
+    except KeyboardInterrupt:
+        return no_map("it was stopped")
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+    return no_map(found) if isinstance(found, str) else found
+
+
+def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
+    """Return a map without rows, and the sentence that says why."""
+    import pandas as pd
+
+    empty = pd.DataFrame(columns=["row", "x", "y", "class", "held_out"])
+    return empty, {"method": None, "notes": [f"The map is left out: {reason}; {_OTHER_WAY}."]}
+
+
+def _serve(connection: Connection, part: "LabelledTable", seed: int) -> None:
+    """Send the map, or why there is none."""
+    serve_parent()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            connection.send(_draw(part, seed))
+        except Exception as error:  # the comparison is what was asked for, and it is there
+            connection.send(f"{type(error).__name__}: {error}".splitlines()[0])

@@ -12,8 +12,7 @@ from mercer.cli._output import console, counted, one_line, percent, print_notes
 
 __all__ = ["print_comparison"]
 
-_FEW_ROUNDS = 5
-_STYLES = {"best": "bold green", "same": "green", "worse": "red"}
+_STYLES = {"best": "bold green", "worse": "red"}
 
 
 def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
@@ -23,9 +22,8 @@ def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
     screen.print(_ranking(content))
     screen.print()
     screen.print(f"[bold]{escape(one_line(content['answer']))}[/]")
-    if content["rounds"] < _FEW_ROUNDS and not content["interrupted"]:
-        rounds = counted(content["rounds"], "round")
-        screen.print(f"There was time for {rounds} only: a longer --budget would tell more apart.")
+    if content["longer_command"]:
+        screen.print(f"To tell more: {escape(one_line(content['longer_command']))}")
     for line in content["models"]:
         reason = line["error"] or line["note"]
         if reason:
@@ -34,6 +32,8 @@ def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
     hard = content["hard_rows"]
     if hard["count"]:
         screen.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
+    if content["map"]["method"] is None:
+        print_notes(content["map"]["notes"])
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
     screen.print(f"To fit the best: {escape(one_line(content['fit_command']))}")
 
@@ -95,7 +95,7 @@ def _verdict(line: Mapping[str, Any]) -> str:
     word = line["against_best"] or "–"
     if line["sample"]:
         word = f"{word} ({line['sample']})"
-    if p is None:
+    if p is None or p >= 0.995:  # 1 when rounded, which says no more than the word
         return word
     return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"
 

@@ -1,4 +1,4 @@
-"""Checks of scores, labels, names and levels that the tests share, and what counts as a tie."""
+"""Checks of scores, labels, names and levels that the tests share, and what counts as equal."""
 
 from collections.abc import Sequence
 from math import frexp
@@ -14,8 +14,8 @@ __all__ = [
     "check_labels",
     "check_names",
     "check_scores",
+    "has_no_spread",
     "in_scores",
-    "is_tie",
     "largest",
     "mean_difference",
     "without_rounding",
@@ -96,22 +96,9 @@ def check_names(names: Sequence[str]) -> tuple[str, str]:
     return str(names[0]), str(names[1])
 
 
-def is_tie(spread: float, differences: FloatArray, a: FloatArray, b: FloatArray) -> bool:
-    """Tell whether A and B score alike everywhere; refuse a difference without any spread.
-
-    ``spread`` is what the test takes its scale from. Where it vanishes, differences that are all
-    zero are an answer (a tie), while others would be infinitely significant, which is nonsense.
-    """
-    noise = _ROUNDING * largest(a, b)
-    if spread > noise:
-        return False
-    if np.abs(differences).max() <= noise:
-        return True
-    raise ValueError(
-        f"The score differences (the first is {differences.flat[0]:.3g}) do not vary where this "
-        "test looks for its scale, so it has nothing to judge them by; use more or larger folds, "
-        "or mcnemar_test on the predictions."
-    )
+def has_no_spread(spread: float, a: FloatArray, b: FloatArray) -> bool:
+    """Tell whether what a test takes its scale from is rounding alone, for scores of this size."""
+    return spread <= _ROUNDING * largest(a, b)
 
 
 def mean_difference(a: npt.ArrayLike, b: npt.ArrayLike) -> float:

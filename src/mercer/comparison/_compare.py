@@ -28,6 +28,7 @@ from mercer.comparison._mcnemar import mcnemar_test
 from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
 from mercer.comparison._pairs import PairTest, run_pairs
 from mercer.comparison._result import PairedTestResult
+from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 __all__ = ["compare"]
 
@@ -139,8 +140,9 @@ def compare(
     predictions = _out_of_fold(labels, splits, {name: on_folds[name] for name in sound})
 
     pair_tests = _pair_tests(
-        chosen, splits, scores, five_by_two_scores, predictions, confidence_level
-    )
+        chosen, splits, scores, five_by_two_scores, predictions, confidence_level,
+        by_rows=score_name in JUDGED_BY_ROWS,
+    )  # fmt: skip
     pairs, results = run_pairs(sound, pair_tests, confidence_level=confidence_level)
     return Comparison(
         scoring=score_name,
@@ -239,9 +241,14 @@ def _pair_tests(
     five_by_two_scores: pd.DataFrame | None,
     predictions: pd.DataFrame,
     confidence_level: float,
+    *,
+    by_rows: bool,
 ) -> dict[str, PairTest]:
     """Make functions of two names of the chosen tests."""
     once = is_tested_once(splits)
+
+    def judged(result: PairedTestResult) -> PairedTestResult:
+        return by_rows_where_without_spread(result, predictions) if by_rows else result
 
     def run(test: str, a: str, b: str) -> PairedTestResult:
         options: Any = {"confidence_level": confidence_level, "names": (a, b)}
@@ -253,7 +260,8 @@ def _pair_tests(
         if test == "corrected_t":
             n_train = float(np.mean([len(train) for train, _ in splits]))
             n_test = float(np.mean([len(test) for _, test in splits]))
-            return corrected_t_test(scores[a], scores[b], n_train=n_train, n_test=n_test, **options)
+            options |= {"n_train": n_train, "n_test": n_test}
+            return judged(corrected_t_test(scores[a], scores[b], **options))
         if not once:
             raise ValueError(
                 f"{test} needs every sample in one test fold at most; with repeated or random "
@@ -261,6 +269,6 @@ def _pair_tests(
             )
         if test == "mcnemar":
             return mcnemar_test(predictions["y_true"], predictions[a], predictions[b], **options)
-        return kfold_paired_t_test(scores[a], scores[b], **options)
+        return judged(kfold_paired_t_test(scores[a], scores[b], **options))
 
     return {test: partial(run, test) for test in chosen}

@@ -11,9 +11,11 @@ from mercer.comparison._checks import (
     check_confidence_level,
     check_names,
     check_scores,
+    has_no_spread,
     in_scores,
-    is_tie,
+    largest,
     mean_difference,
+    zero_if_noise,
 )
 from mercer.comparison._result import (
     PairedTestResult,
@@ -21,6 +23,7 @@ from mercer.comparison._result import (
     favoured,
     interval_phrase,
 )
+from mercer.comparison._sign import NO_SPREAD, sign_test
 
 __all__ = ["f_statistic", "five_by_two_f_test", "five_by_two_t_test", "t_statistic"]
 
@@ -64,8 +67,10 @@ def five_by_two_t_test(
     Notes
     -----
     Which half comes first is a matter of luck, and so is the answer: another order of the same
-    scores gives another p-value. The classifiers are trained on half of the samples, so the test
-    speaks of that size. The paper [1]_ prints a quotient for the sum in :math:`s_i^2`.
+    scores gives another p-value. Where the two halves of every replication differ by the same,
+    there is no scale, and the signs of the ten differences are tested instead. The classifiers are
+    trained on half of the samples, so the test speaks of that size. The paper [1]_ prints a
+    quotient for the sum in :math:`s_i^2`.
 
     References
     ----------
@@ -125,7 +130,8 @@ def five_by_two_f_test(
     The order of the scores does not matter. The ten differences are taken as independent, which
     they are nearly for stable learners; for unstable ones, such as nearest neighbours, the two
     halves of a replication move together and both 5×2 tests find too much (docs/comparison.md
-    has the measured rates).
+    has the measured rates). Where the two halves of every replication differ by the same, there is
+    no scale, and the signs of the ten differences are tested instead.
 
     References
     ----------
@@ -163,19 +169,25 @@ def _five_by_two(
             "A 5×2 test needs five replications of two scores, shape (5, 2) or (10,); got shape "
             f"{a.shape}."
         )
-    p = (a - b).reshape(5, 2)
+    p = zero_if_noise(a - b, scale=largest(a, b)).reshape(5, 2)
     variances: FloatArray = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)  # s_i²
-    tie = is_tie(float(np.abs(p[:, 0] - p[:, 1]).max()), p, a, b)
+    no_spread = has_no_spread(float(np.abs(p[:, 0] - p[:, 1]).max()), a, b)
+    goes_one_way = bool((p >= 0).all() or (p <= 0).all())
+    remark = ""
 
     df: tuple[int, ...]
     if combined:
         test, df, where = "5×2 F test", (10, 5), "on average over ten halves"
-        effect = mean_difference(a, b)
+        effect = mean_difference(a, b) if p.any() else 0.0
     else:
         test, df, where = "5×2 t test", (5,), "on the first of ten halves"
-        effect = mean_difference(a.flat[0], b.flat[0])
-    if tie:
-        effect, statistic, pvalue, half = 0.0, 0.0, 1.0, np.nan
+        effect = float(p.flat[0])
+    favours = favoured(effect, pair)
+    if no_spread:
+        test, df, half = f"sign test (no spread for the {test})", (), np.nan
+        statistic, pvalue = sign_test(p)
+        favours = favoured(float(p.sum()), pair) if goes_one_way else ""
+        remark = NO_SPREAD if p.any() else ""
     elif combined:
         statistic = f_statistic(float((p**2).sum()), variances)
         pvalue = float(stats.f.sf(statistic, *df))
@@ -183,15 +195,15 @@ def _five_by_two(
         bound = 2 * stats.f.ppf(confidence_level, *df) * variances.sum()
         room = float(bound - ((p - p.mean()) ** 2).sum())
         half = np.sqrt(room / 10) if room >= 0 else np.nan
+        if room < 0:
+            remark = ": no single difference fits all replications"
+            favours = favours if goes_one_way else ""
     else:
         statistic = t_statistic(effect, variances)
         pvalue = 2 * float(stats.t.sf(abs(statistic), *df))
         half = stats.t.ppf((1 + confidence_level) / 2, *df) * np.sqrt(variances.mean())
     effect, low, high = in_scores([effect, effect - half, effect + half], exponent)
     interval = (low, high)
-    unlike = not tie and np.isnan(half)
-    one_way = not unlike or (p >= 0).all() or (p <= 0).all()
-    remark = ": no single difference fits all replications" if unlike else ""
     return PairedTestResult(
         test=test,
         statistic=statistic,
@@ -201,7 +213,7 @@ def _five_by_two(
         interval=interval,
         confidence_level=confidence_level,
         names=pair,
-        favours=favoured(effect, pair) if one_way else "",
+        favours=favours,
         finding=f"{better_phrase(effect, pair)} {where} "
         f"({interval_phrase(interval, confidence_level, effect=effect)}{remark})",
     )

@@ -12,9 +12,11 @@ from mercer.comparison._checks import (
     check_confidence_level,
     check_names,
     check_scores,
+    has_no_spread,
     in_scores,
-    is_tie,
+    largest,
     mean_difference,
+    zero_if_noise,
 )
 from mercer.comparison._result import (
     PairedTestResult,
@@ -22,6 +24,7 @@ from mercer.comparison._result import (
     favoured,
     interval_phrase,
 )
+from mercer.comparison._sign import NO_SPREAD, sign_test
 
 __all__ = ["corrected_t_test", "kfold_paired_t_test"]
 
@@ -130,6 +133,9 @@ def corrected_t_test(
     The correction is a sound approximation, not a theorem: no unbiased estimate of the variance
     of cross-validation exists. It speaks of the learning methods at training size ``n_train``.
 
+    Where the difference is the same on all J splits, t has no scale; the sign test takes its
+    place, with p = 2/2ᴶ and no interval. Where all differences are zero, p = 1.
+
     References
     ----------
     .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
@@ -170,7 +176,10 @@ def _paired_t(
     confidence_level: float,
     names: Sequence[str],
 ) -> PairedTestResult:
-    """T test with variance (1/J + overlap)·S²; overlap is 0 in the plain test."""
+    """T test with variance (1/J + overlap)·S²; overlap is 0 in the plain test.
+
+    Where S is 0 there is nothing to measure the mean by, and the signs are tested.
+    """
     check_confidence_level(confidence_level)
     pair = check_names(names)
     a, b, exponent = check_scores(scores_a, scores_b)
@@ -179,23 +188,26 @@ def _paired_t(
             f"A paired t test needs one-dimensional arrays of at least two scores; got shape "
             f"{a.shape}."
         )
-    differences: FloatArray = a - b
-    n_splits, df = len(differences), len(differences) - 1
-    effect = mean_difference(a, b)
-    if is_tie(float(np.ptp(differences)), differences, a, b):
-        effect, statistic, pvalue, half = 0.0, 0.0, 1.0, np.nan
+    differences: FloatArray = zero_if_noise(a - b, scale=largest(a, b))
+    n_splits = len(differences)
+    df: tuple[int, ...] = (n_splits - 1,)
+    effect = mean_difference(a, b) if differences.any() else 0.0
+    if has_no_spread(float(np.ptp(differences)), a, b):
+        test, df, half = f"sign test (no spread for the {test})", (), np.nan
+        statistic, pvalue = sign_test(differences)
+        caveat = NO_SPREAD * bool(effect) + caveat
     else:
         error = float(np.sqrt((1 / n_splits + overlap) * differences.var(ddof=1)))
         statistic = effect / error
-        pvalue = 2 * float(stats.t.sf(abs(statistic), df))
-        half = float(stats.t.ppf((1 + confidence_level) / 2, df)) * error
+        pvalue = 2 * float(stats.t.sf(abs(statistic), *df))
+        half = float(stats.t.ppf((1 + confidence_level) / 2, *df)) * error
     effect, low, high = in_scores([effect, effect - half, effect + half], exponent)
     interval = (low, high)
     return PairedTestResult(
         test=test,
         statistic=statistic,
         pvalue=pvalue,
-        df=(df,),
+        df=df,
         effect=effect,
         interval=interval,
         confidence_level=confidence_level,

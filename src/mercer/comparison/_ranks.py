@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import gammaln
 
 from mercer.comparison._checks import (
     FloatArray,
@@ -146,7 +147,9 @@ def friedman_test(
         \chi^2 = \frac{12 N}{k (k + 1)} \Bigl(\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\Bigr),
         \qquad F = \frac{(N - 1)\,\chi^2}{N (k - 1) - \chi^2}.
 
-    F, with k − 1 and (k − 1)(N − 1) degrees of freedom, replaces the over-cautious χ² [2]_.
+    F, with k − 1 and (k − 1)(N − 1) degrees of freedom, replaces the over-cautious χ² [2]_. Where
+    all data sets rank alike F is infinite, and p is what chance gives that: 1/m for each data set
+    after the first, with m the number of orders (k! without ties).
 
     Parameters
     ----------
@@ -189,11 +192,17 @@ def friedman_test(
     within = ((ranks - (k + 1) / 2) ** 2).sum() / (k - 1)
     chi2 = float(between / within) if within else 0.0
     room = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / room if room > 1e-9 * n * k else np.inf
     df = (k - 1, (k - 1) * (n - 1))
+    if room > 1e-9 * n * k:
+        f = (n - 1) * chi2 / room
+        pvalue = float(stats.f.sf(f, *df))
+    else:  # every data set ranks alike, so that F has no scale: count the orders there could be
+        sizes = np.unique(ranks[0], return_counts=True)[1]
+        log_orders = gammaln(k + 1) - gammaln(sizes + 1).sum()
+        f, pvalue = np.inf, float(np.exp(-(n - 1) * log_orders))
     return FriedmanResult(
         statistic=float(f),
-        pvalue=float(stats.f.sf(f, *df)),
+        pvalue=pvalue,
         df=df,
         chi2_statistic=chi2,
         chi2_pvalue=float(stats.chi2.sf(chi2, k - 1)),

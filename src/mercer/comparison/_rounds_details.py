@@ -12,10 +12,30 @@ from mercer.comparison._rounds_result import RoundsComparison
 
 __all__ = ["confusion_counts", "curves_of", "hard_rows"]
 
-_MOST_POINTS = 200  # of a curve
+_MOST_STEPS = 200  # of a curve
 _MOST_CLASSES = 12  # that get a curve each
-_BINS = 10
 _MOST_ROWS = 100
+
+# Ends of groups by probability: tenths, and finer below one, where a rare class is.
+_EDGES = (
+    0.0005,
+    0.001,
+    0.002,
+    0.005,
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.9,
+)
+_LEAST_GROUP = 10  # rows; what is smaller joins the group above
 
 
 def confusion_counts(comparison: RoundsComparison, name: str) -> list[list[int]]:
@@ -82,28 +102,55 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
 def _precision_recall(
     is_positive: NDArray[np.bool_], values: NDArray[np.float64], label: str
 ) -> dict[str, Any]:
-    precision, recall, _ = precision_recall_curve(is_positive, values)
-    kept = np.unique(np.linspace(0, len(recall) - 1, _MOST_POINTS).round().astype(int))
+    recall, precision = _steps(*precision_recall_curve(is_positive, values)[:2])
     return {
         "class": label,
         "average_precision": float(average_precision_score(is_positive, values)),
         "share": float(is_positive.mean()),
-        "recall": recall[kept].round(5).tolist(),
-        "precision": precision[kept].round(5).tolist(),
+        "recall": recall.round(5).tolist(),
+        "precision": precision.round(5).tolist(),
     }
+
+
+def _steps(
+    precision: NDArray[np.float64], recall: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return recall and precision as a line of level steps, whose area is the average precision.
+
+    A step is where recall rises, by as many rows of the class as share a score, and its height the
+    precision there. Where there are too many, neighbours become one with their mean height, so that
+    the area stays.
+    """
+    ends, heights = recall[::-1], precision[::-1][1:]  # from recall 0 on
+    widths = np.diff(ends)
+    rises = widths > 0
+    starts, widths, heights = ends[:-1][rises], widths[rises], heights[rises]
+    if len(widths) > _MOST_STEPS:
+        _, first = np.unique((starts * _MOST_STEPS + 1e-9).astype(int), return_index=True)
+        areas = np.add.reduceat(widths * heights, first)
+        starts, widths = starts[first], np.add.reduceat(widths, first)
+        heights = areas / widths
+    corners = np.column_stack([starts, starts + widths]).ravel()
+    return corners, np.repeat(heights, 2)
 
 
 def _calibration(
     probabilities: NDArray[np.float64], is_right: NDArray[np.bool_], label: str | None
 ) -> dict[str, Any]:
-    """Mean probability and share of hits in bins of equal numbers of rows."""
+    """Mean probability and share of hits in groups of rows of like probability."""
     order = np.argsort(probabilities, kind="stable")
-    bins = [part for part in np.array_split(order, _BINS) if len(part)]
+    cuts = [0]
+    for edge in np.searchsorted(probabilities[order], _EDGES):
+        if edge - cuts[-1] >= _LEAST_GROUP:
+            cuts.append(int(edge))
+    if len(cuts) > 1 and len(order) - cuts[-1] < _LEAST_GROUP:
+        cuts.pop()  # nothing is above the last
+    groups = np.split(order, cuts[1:])
     return {
         "class": label,
-        "predicted": [round(float(probabilities[part].mean()), 5) for part in bins],
-        "observed": [round(float(is_right[part].mean()), 5) for part in bins],
-        "n": [len(part) for part in bins],
+        "predicted": [round(float(probabilities[part].mean()), 5) for part in groups],
+        "observed": [round(float(is_right[part].mean()), 5) for part in groups],
+        "n": [len(part) for part in groups],
     }
 
 

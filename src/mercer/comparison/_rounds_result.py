@@ -18,8 +18,11 @@ from mercer.comparison._pairs import PairTest, Results, holm_correction, run_pai
 from mercer.comparison._result import PairedTestResult, p_phrase
 from mercer.comparison._rounds_fit import Fit, Work
 from mercer.comparison._rounds_scores import LOWER_IS_BETTER
+from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 __all__ = ["RoundsComparison", "collect_rounds", "mean_interval"]
+
+_FEW_ROUNDS = 5  # below which only what is very different can be told apart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +85,10 @@ class RoundsComparison(ShownAsTables):
         By the clock.
     interrupted : bool
         Whether it was stopped by Ctrl-C.
+
+    Notes
+    -----
+    An interval that covers all values that a score can have says nothing, and is NaN.
     """
 
     metric: str
@@ -122,9 +129,9 @@ class RoundsComparison(ShownAsTables):
 
         Columns: mean ``score`` and its interval (``low``, ``high``), ``difference`` from the
         leader, ``pvalue`` of that after Holm's correction over all pairs, and ``against_best``:
-        "best", "same", "worse", or empty where it cannot be tested; median seconds of a fit and of
-        a prediction, rows that it was fitted on, ``sample`` (how many of all, where it did not see
-        all), bytes, and what was said.
+        "best", "not told apart", "worse", or empty where there was one round only; median seconds
+        of a fit and of a prediction, rows that it was fitted on, ``sample`` (how many of all,
+        where it did not see all), bytes, and what was said.
         """
         means = self.scores.mean().sort_index()
         is_low = self.metric in LOWER_IS_BETTER
@@ -137,10 +144,8 @@ class RoundsComparison(ShownAsTables):
             for name in self.scores
         }
         most = np.inf if is_low else 1.0
-        table["low"] = pd.Series({name: low for name, (low, _) in bounds.items()}).clip(0.0, most)
-        table["high"] = pd.Series({name: high for name, (_, high) in bounds.items()}).clip(
-            0.0, most
-        )
+        own = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
+        table = table.join(_informative(own, 0.0, most))
         table = table.join(self._against_best(means))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()
@@ -164,8 +169,8 @@ class RoundsComparison(ShownAsTables):
         corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in self.pairs.itertuples()}
         for name in means.index[1:]:
             pvalue = corrected[frozenset((leader, name))]
-            verdict = "worse" if pvalue < 1 - self.confidence_level else "same"
-            # NaN: one round only, or a difference that never varies
+            verdict = "worse" if pvalue < 1 - self.confidence_level else "not told apart"
+            # NaN: one round only
             rows[name] = (abs(means[leader] - means[name]), pvalue,
                           "" if np.isnan(pvalue) else verdict)  # fmt: skip
         columns = ["difference", "pvalue", "against_best"]
@@ -178,37 +183,31 @@ class RoundsComparison(ShownAsTables):
         leader = self.leader
         if len(table) == 1:
             return f"{leader} is the only one that was scored, so there is nothing to compare."
-        if len(self.rounds) < 2:
-            return (
-                f"{leader} scores best on the one split that there was time for, which tells "
-                "nothing apart: give it a longer budget."
+        if self.has_few_rounds:
+            first = table.index[table["difference"] < 1e-12]
+            lead = (
+                f"Too few rounds to tell ({len(self.rounds)}): {_listed(first)} "
+                f"lead{'s' * (len(first) == 1)} so far, with {table['score'].iloc[0]:.3f}"
             )
+            more = "a longer budget tells more"
+            return "; ".join([lead, more, *self._sampled(list(table.index))]) + "."
         if leader == self.floor:
             return f"Nothing scores better than {leader}, which any model must beat."
         rivals = table[table.index != self.floor]
-        same, worse, untested = (
+        alike, worse = (
             rivals.loc[rivals["against_best"] == verdict, "pvalue"]
-            for verdict in ("same", "worse", "")
+            for verdict in ("not told apart", "worse")
         )
         parts = []
-        if not same.empty:
-            alike = _listed([leader, *same.index])
-            parts.append(f"{alike} are indistinguishable ({_p(same, worst=False)})")
+        if not alike.empty:
+            names = _listed([leader, *alike.index])
+            parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
             if not worse.empty:
-                parts.append(
-                    f"{_listed(worse.index)} {_are(worse)} worse ({_p(worse, worst=True)})"
-                )
+                parts.append(f"{_listed(worse.index)} {_are(worse)} worse{_p(worse, worst=True)}")
         elif not worse.empty:
-            parts.append(
-                f"{leader} is better than {_listed(worse.index)} ({_p(worse, worst=True)})"
-            )
-        if not untested.empty:
-            parts.append(
-                f"{_listed(untested.index)} {_are(untested)} below {leader} by the same on every "
-                "split, which no test can judge"
-            )
-        names = list(rivals.index)
-        return "; ".join([*parts, *self._above_floor(names), *self._sampled(names)]) + "."
+            parts.append(f"{leader} is better than {_listed(worse.index)}{_p(worse, worst=True)}")
+        everyone = list(rivals.index)
+        return "; ".join([*parts, *self._above_floor(everyone), *self._sampled(everyone)]) + "."
 
     def _sampled(self, names: Sequence[str]) -> list[str]:
         """Say who was fitted on a part of the training rows, for which no test makes up."""
@@ -218,18 +217,34 @@ class RoundsComparison(ShownAsTables):
                 by_share.setdefault(self.samples[name], []).append(name)
         return [f"{_listed(several)} {share}" for share, several in by_share.items()]
 
+    @property
+    def has_few_rounds(self) -> bool:
+        """Whether there are fewer than five rounds, too few for any but the largest differences."""
+        return len(self.rounds) < _FEW_ROUNDS
+
     def _above_floor(self, names: Sequence[str]) -> list[str]:
         """Say who is better than the floor, if there is one in the comparison."""
         if self.floor not in self.scores:
             return []
         pairs = self.pairs[self.pairs["b"] == self.floor].set_index("a").loc[list(names)]
         is_above = (pairs["pvalue_holm"] < 1 - self.confidence_level) & (pairs["difference"] > 0)
-        if is_above.all():
-            who = "all are" if len(names) > 1 else f"{names[0]} is"
-            return [f"{who} better than {self.floor} ({_p(pairs['pvalue_holm'], worst=True)})"]
-        not_above = pairs.index[~is_above]
-        are = "is" if len(not_above) == 1 else "are"
-        return [f"{_listed(not_above)} {are} not surely better than {self.floor}"]
+        above, not_above = pairs[is_above], pairs[~is_above]
+        said = []
+        if not above.empty:
+            who = "all" if len(names) > 1 and not_above.empty else _listed(above.index)
+            are = "are" if len(above) > 1 else "is"
+            p = _p(above["pvalue_holm"], worst=True)
+            said.append(f"{who} {are} better than {self.floor}{p}")
+        gaps = self.scores.sub(self.scores[self.floor], axis=0)
+        always = (gaps < 0 if self.metric in LOWER_IS_BETTER else gaps > 0).all()
+        for is_always, remark in ((True, ", though better on every split"), (False, "")):
+            some = [name for name in not_above.index if always[name] == is_always]
+            if some:
+                who = f"{_listed(some)} {'are' if len(some) > 1 else 'is'} not"
+                if len(some) == len(names) > 1:
+                    who = "none is"
+                said.append(f"{who} surely better than {self.floor}{remark}")
+        return said
 
     def _sections(self) -> list[Section]:
         shown = ["score", "low", "high", "against_best", "pvalue", "n_rows_fitted", "fit_seconds"]
@@ -300,8 +315,10 @@ def collect_rounds(
     sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
     signed = {name: [sign * fit.scores[metric] for fit in own] for name, own in by_name.items()}
 
+    predictions = _predictions(work, splits, rounds, by_name)
+
     def test(a: str, b: str) -> PairedTestResult:
-        return corrected_t_test(
+        result = corrected_t_test(
             signed[a],
             signed[b],
             n_train=n_train,
@@ -309,8 +326,13 @@ def collect_rounds(
             confidence_level=confidence_level,
             names=(a, b),
         )
+        if metric in JUDGED_BY_ROWS:
+            return by_rows_where_without_spread(result, predictions)
+        return result
 
     pairs, results = _test_pairs(names, floor, test, confidence_level)
+    if metric not in LOWER_IS_BETTER:
+        pairs[["low", "high"]] = _informative(pairs[["low", "high"]], -1.0, 1.0)
     seconds_of = partial(_by_round, by_name, index)
     warned = {
         name: next((f.warning for f in own if f.warning), "") for name, own in by_name.items()
@@ -322,7 +344,7 @@ def collect_rounds(
         rounds=tuple(rounds),
         classes=work.classes,
         positive=work.classes[work.positive],
-        predictions=_predictions(work, splits, rounds, by_name),
+        predictions=predictions,
         outputs={
             name: np.concatenate([fit.outputs for fit in own])
             for name, own in by_name.items()
@@ -402,12 +424,24 @@ def _nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:
     return f"The budget is too short for one round ({name} {note}): give more seconds."
 
 
+def _informative(bounds: pd.DataFrame, least: float, most: float) -> pd.DataFrame:
+    """Cut intervals to what is possible; one that leaves nothing out tells nothing: NaN."""
+    says_nothing = (bounds["low"] <= least) & (bounds["high"] >= most)
+    return bounds.clip(least, most).mask(says_nothing)
+
+
 def _p(pvalues: "pd.Series[float]", *, worst: bool) -> str:
-    """Say the p-values of several: the least of those that are large, or the largest of small."""
-    if len(pvalues) == 1:
-        return p_phrase(float(pvalues.iloc[0]))
-    bound = p_phrase(float(pvalues.max() if worst else pvalues.min()))
-    return bound if "<" in bound else bound.replace("=", "≤" if worst else "≥")
+    """Say the p-values of several: the least of those that are large, or the largest of small.
+
+    Nothing is said of a p-value that is 1 when rounded.
+    """
+    bound = float(pvalues.max() if worst else pvalues.min())
+    if bound >= 0.995:
+        return ""
+    said = p_phrase(bound)
+    if len(pvalues) > 1 and "<" not in said:
+        said = said.replace("=", "≤" if worst else "≥")
+    return f" ({said})"
 
 
 def _are(several: "pd.Series[float]") -> str:

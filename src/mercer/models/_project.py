@@ -27,6 +27,7 @@ __all__ = ["PROJECTIONS", "project_table"]
 FloatArray = NDArray[np.float64]
 _EXACT_ROWS = 2000
 _HELD_OUT = 0.25  # share of the rows that a method which sees classes is not fitted on
+_TAIL = 0.005  # share of the values at either end that may lie farther out than the rest
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
 
     A method that sees classes can pull apart even classes that do not differ, on the rows it was
     fitted on.  So it is fitted on three quarters of the rows, and places the others too:
-    these show what the map is worth.
+    these show what the map is worth.  Numbers that lie farther from 99 % of their column than these
+    span are drawn in first, so that one of them does not become the direction of the map.
 
     ===========  ==========================================  ============  ================
     method       what it is                                  sees classes  most rows fitted
@@ -149,8 +151,8 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     n_fitted = min(chosen.max_rows, max(2, round(share * len(labels))))
     rows = stratified_rows(labels, n_fitted, 1.0, check_random_state(random_state))
 
-    table = make_preprocessor(data.columns).fit(data.X.iloc[rows])
-    Z = np.asarray(table.transform(data.X))
+    X = _within_reach(data, rows)
+    Z = np.asarray(make_preprocessor(data.columns).fit(X.iloc[rows]).transform(X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         size = _Size(len(rows), min(2, *Z[rows].shape), random_state)
@@ -174,6 +176,24 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
         }
     )
     return Table(frame, method, tuple(dict.fromkeys(notes)))
+
+
+def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
+    """Return the columns with numbers that lie far out drawn in.
+
+    One row with a number a million times too large would be the scale of its column, for which all
+    others are the same, and the direction of a map. So what is farther from 99 % of the values than
+    these span is taken to lie just there.
+    """
+    X = data.X.copy()
+    for column in data.columns:
+        if column.used and column.kind == "number":
+            values = X[column.name].to_numpy(dtype=np.float64)
+            known = values[rows][np.isfinite(values[rows])]
+            low, high = np.quantile(known, [_TAIL, 1 - _TAIL]) if len(known) else (0.0, 0.0)
+            if low < high:  # else nearly all are the same, and the others are what there is to see
+                X[column.name] = values.clip(low - (high - low), high + (high - low))
+    return X
 
 
 def _second(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:

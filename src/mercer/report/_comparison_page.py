@@ -30,7 +30,6 @@ from mercer.report._score_chart import draw_scores
 
 __all__ = ["write_comparison_report"]
 
-_FEW_ROUNDS = 5
 _FEW_CLASSES = 5  # up to which the matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
 
@@ -144,12 +143,8 @@ def _warnings(content: Mapping[str, Any], lines: list[ModelLine]) -> list[str]:
     found = []
     if content.get("interrupted"):
         found.append("It was stopped before its time was up: the rounds that were finished count.")
-    n = content["rounds"]
-    if n < _FEW_ROUNDS:
-        found.append(
-            f"{'One round was' if n == 1 else f'{n} rounds were'} finished: intervals are wide or "
-            "missing. A longer budget would tell more apart."
-        )
+    if content.get("too_few_rounds"):
+        found.append("Intervals of so few rounds are wide or missing.")
     failed = [line.name for line in lines if line.mark.name == "failed"]
     if failed:
         found.append(f"Failed: {', '.join(failed)}. The ranking says why.")

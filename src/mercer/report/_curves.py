@@ -58,9 +58,16 @@ def view_curves(leaders: Mapping[str, Mapping[str, Any]], colours: Mapping[str, 
 
 
 def _gap(calibration: Mapping[str, Any]) -> float:
-    """Return the mean distance of probabilities from shares, over the rows of all bins."""
-    gaps = np.abs(np.subtract(calibration["predicted"], calibration["observed"]))
-    return float(np.average(gaps, weights=calibration["n"]))
+    """Return the mean distance of probabilities from shares over the groups.
+
+    A group counts by how many rows of the class it promises and how many it holds: by all its rows,
+    the many that are surely not of a rare class would hide those that are.
+    """
+    promised, held = (np.asarray(calibration[key]) for key in ("predicted", "observed"))
+    weights = np.asarray(calibration["n"]) * (promised + held)
+    if not weights.any():
+        return 0.0
+    return float(np.average(np.abs(promised - held), weights=weights))
 
 
 def _draw_calibration(calibrated: Mapping[str, Mapping[str, Any]]) -> Markup:

@@ -28,7 +28,8 @@ _PREPARATION = (
 )
 _INTERVALS = (
     "intervals of the mean score, by Student's t over rounds, widened as Nadeau and Bengio "
-    "propose because rounds share training rows."
+    "propose because rounds share training rows; none where a score never varies, or where the "
+    "interval would leave nothing out."
 )
 _COSTS = (
     "Medians over rounds, each fit on one thread; size is that of the model of the first split, "
@@ -57,8 +58,10 @@ def _about_tests(content: Mapping[str, Any]) -> str:
     over = " and ".join(families) + (", each family apart" if len(families) > 1 else "")
     return (
         "The corrected resampled t-test on the differences of each pair, with Holm's correction "
-        f"over the pairs ({over}). “Same” means that the difference from the best could be "
-        "chance; it does not mean that the two are equal."
+        f"over the pairs ({over}). A difference that is the same on every split has no spread: "
+        "there McNemar's exact test of the test rows, or the sign test of the splits, takes its "
+        "place. “Not told apart” means that the difference from the best could be chance; it does "
+        "not mean that the two are equal."
     )
 
 

@@ -32,12 +32,12 @@ _KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
 _PLACES = 3
 
 _BEST = Mark("best", "better", "the best mean score")
-_SAME = Mark("same", "reached", "the difference from the best could be chance")
+_NOT_TOLD = Mark("not told apart", "other", "the difference from the best could be chance")
 _WORSE = Mark("worse", "short", "worse than the best by more than chance explains")
-_UNTESTED = Mark("not tested", "other", "one round, or a difference that never varies")
+_UNTESTED = Mark("not tested", "no-data", "one round tells nothing apart")
 _FAILED = Mark("failed", "failed", "it ended in an error")
 _LEFT_OUT = Mark("left out", "not-run", "the budget was too short for it")
-_STANDINGS = {"best": _BEST, "same": _SAME, "worse": _WORSE}
+_STANDINGS = {mark.name: mark for mark in (_BEST, _NOT_TOLD, _WORSE)}
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _model(model: Mapping[str, Any]) -> ModelLine:
         label=model["label"],
         kind=_KINDS.get(model["kind"], model["kind"]),
         mark=mark,
-        p=p_value(model["pvalue"]),
+        p="" if known(model["pvalue"]) and model["pvalue"] >= 0.995 else p_value(model["pvalue"]),
         score=fixed(model["score"], _PLACES) if is_scored else "–",
         interval=_interval(model["low"], model["high"]),
         behind=fixed(model["difference"], _PLACES)

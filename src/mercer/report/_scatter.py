@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mercer.report._charts import draw_panel
 from mercer.report._glyphs import COLOURS, SHAPES, glyph, is_outline
-from mercer.report._numbers import counted
+from mercer.report._numbers import counted, listed
 from mercer.report._scales import domain_of, padded
 from mercer.report._svg import element
 
@@ -26,7 +26,11 @@ __all__ = ["Scatter", "make_scatter"]
 _MOST_STILL = 3000  # points of the still picture
 _STEPS = 65535  # of a coordinate in the script's data
 _POINTED_AT = 1500  # points of a class that can be pointed at in it
-_HELD_OUT, _MARKED = 1, 2  # bits
+_HELD_OUT, _MARKED, _BEYOND = 1, 2, 4  # bits
+_FREE = 0.02  # share of a class that may lie far out
+_EDGE = 0.05  # of what is shown, between it and those that lie far out
+_LEAST_CLASS = 5  # rows of which one may
+_NAMED = 5  # rows that a sentence names
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,18 @@ def make_scatter(
     kinds = np.array([place[name] for name in frame["class"]], dtype=np.uint16)
     flags = _HELD_OUT * frame["held_out"].to_numpy(dtype=np.uint8)
     flags |= _MARKED * frame["row"].isin(list(marked)).to_numpy(dtype=np.uint8)
-    across = padded(domain_of([frame["x"]]), 0.04)
-    up = padded(domain_of([frame["y"]]), 0.04)
+    limits = [_limits(frame[name].to_numpy(dtype=np.float64), kinds) for name in ("x", "y")]
+    is_beyond = np.zeros(len(frame), dtype=bool)
+    for name, (low, high) in zip(("x", "y"), limits, strict=True):
+        is_beyond |= ~frame[name].between(low, high).to_numpy()
+        frame = frame.assign(**{name: frame[name].clip(low, high)})
+    across, up = (padded(domain_of([ends]), 0.04) for ends in limits)
     is_split = bool(frame["held_out"].any() and not frame["held_out"].all())
     shown = _part(kinds, len(classes))
     notes = [f"{counted(n_lost)} rows have no place on it."] if n_lost else []
+    flags |= (_BEYOND * is_beyond).astype(np.uint8)
+    if is_beyond.any():
+        notes.append(_about_beyond(frame["row"][is_beyond].tolist()))
     if len(shown) < len(frame):
         notes.append(
             f"Printed, or without its script, the page shows {counted(len(shown))} of these "
@@ -123,6 +134,39 @@ def make_scatter(
         n_marked=int(((flags & _MARKED) > 0).sum()),
         notes=notes,
     )
+
+
+def _limits(values: NDArray[np.float64], kinds: NDArray[np.uint16]) -> tuple[float, float]:
+    """Return the ends of an axis: those of all values but such as lie far from all others.
+
+    Two rows in a hundred of each class, and one at least, lie far out where they are farther from
+    the others than these span. So a small class that lies apart is not taken for a mistake.
+    """
+    lows, highs = [], []
+    for k in np.unique(kinds):
+        own = np.sort(values[kinds == k])
+        n_free = max(1, round(_FREE * len(own))) if len(own) >= _LEAST_CLASS else 0
+        lows.append(own[n_free])
+        highs.append(own[-1 - n_free])
+    low, high = min(lows, default=0.0), max(highs, default=0.0)
+    reach = high - low if high > low else np.inf  # where nearly all are the same, show the others
+    near = values[(values >= low - reach) & (values <= high + reach)]
+    if len(near) == len(values):
+        return domain_of([values])
+    room = _EDGE * (near.max() - near.min())
+    return (
+        float(near.min() - room * (values.min() < near.min())),
+        float(near.max() + room * (values.max() > near.max())),
+    )
+
+
+def _about_beyond(rows: Sequence[float]) -> str:
+    """Say which rows lie outside the picture."""
+    some = listed([f"{row:.0f}" for row in sorted(rows)[:_NAMED]])
+    if len(rows) == 1:
+        return f"One row lies far outside and is drawn at the edge: row {some}."
+    which = f"rows {some}" if len(rows) <= _NAMED else f"among them rows {some}"
+    return f"{counted(len(rows))} rows lie far outside and are drawn at the edge: {which}."
 
 
 def _shape(k: int) -> str:

@@ -1,7 +1,7 @@
 
   // Scatters: all points on a canvas, which tells what the pointer is at, hides classes and zooms.
   all(".scatter").forEach((figure) => {
-    const STEPS = 65535, HELD_OUT = 1, MARKED = 2, REACH = 12;
+    const STEPS = 65535, HELD_OUT = 1, MARKED = 2, BEYOND = 4, REACH = 12;
     const n = Number(figure.dataset.n);
     const bytes = Uint8Array.from(atob(figure.dataset.points), (letter) => letter.charCodeAt(0)).buffer;
     const rows = new Uint32Array(bytes, 0, n), xs = new Uint16Array(bytes, 4 * n, n), ys = new Uint16Array(bytes, 6 * n, n);
@@ -106,7 +106,7 @@
       const [left, right, bottom, top] = extent;
       const head = document.createElement("strong"), place = document.createElement("span");
       head.textContent = `row ${rows[i]}`;
-      place.textContent = `x ${digits(left + xs[i] / STEPS * (right - left))}, y ${digits(bottom + ys[i] / STEPS * (top - bottom))}`;
+      place.textContent = flags[i] & BEYOND ? "far outside" : `x ${digits(left + xs[i] / STEPS * (right - left))}, y ${digits(bottom + ys[i] / STEPS * (top - bottom))}`;
       tip.replaceChildren(head, describe(i), document.createElement("br"), place);
       tip.hidden = false;
       const x = across(i), y = down(i), wide = canvas.clientWidth;
