@@ -43,6 +43,20 @@ def like(values: Any, A: Array, dtype: Any = None) -> Array:
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
 
 
+def times_powers_of_two(A: Array, exponents: Array) -> Array:
+    """Return A · 2**exponents, without a rounding but beyond the range of A's type.
+
+    The exponents are whole numbers of NumPy or of A's library.  Libraries disagree about powers:
+    torch computes 2.0 ** k of whole numbers k in float32, so that the exponents' bits are written
+    themselves; and in two steps, as the power may leave the range where the product does not.
+    """
+    half = exponents // 2
+    for part in (half, exponents - half):
+        power = (np.asarray(part, dtype=np.int64) if not is_torch_array(part) else part) + 1023
+        A = A * like((power << 52).view(array_namespace(power).float64), A)
+    return A
+
+
 def copied(A: Array) -> Array:
     """Return the values in an array of its own; a Dask array, which has none, as it is."""
     return A if is_dask_array(A) else array_namespace(A).asarray(A, copy=True)

@@ -27,7 +27,6 @@ from mercer.sums import (
     _triton,
     _triton_layout,
     _triton_left_out,
-    _validation,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
@@ -117,8 +116,6 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
     monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._triton",))
-    for module in (_arrange, _validation, _left_out):
-        monkeypatch.setattr(module, "is_on_gpu", is_torch_array)
     for module in (_triton, _triton_left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)

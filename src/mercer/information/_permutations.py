@@ -14,7 +14,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, itemsize, like, to_numpy
+from mercer._arrays import Array, itemsize, like, times_powers_of_two, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.information._overlap import log_sum_exp
 from mercer.kernels import Kernel
@@ -123,8 +123,7 @@ def _scaled(Z: Array, width: float) -> tuple[Array, float]:
     if not 1e-30 < width < 1e30:
         Z = xp.astype(Z, xp.float64)
     mantissa, exponent = frexp(width)
-    half = exponent // 2  # the power itself may overflow
-    return Z * 2.0**-half * 2.0 ** (half - exponent), mantissa
+    return times_powers_of_two(Z, np.array(-exponent)), mantissa
 
 
 def _block_rows(n_labellings: int, bytes_per_number: int) -> int:

@@ -1,12 +1,12 @@
-"""`arrange` for weights and groups on a GPU: sorted there, and only counts come to the host."""
+"""`arrange` for tensors: sorted where they are, and only counts come to the host."""
 
 from math import frexp
 from typing import Any
 
 import numpy as np
 
-from mercer._arrays import Array
-from mercer.sums._arrange import BAND, ZERO, Arrangement, divide
+from mercer._arrays import Array, times_powers_of_two
+from mercer.sums._arrange import BAND, ZERO, Arrangement
 
 
 def arrange_tensors(
@@ -57,7 +57,7 @@ def arrange_tensors(
         by_row = torch.repeat_interleave(
             torch.as_tensor(exponents, **whole), repeats, output_size=order.shape[0]
         )
-        weights = divide(weights[order], by_row)
+        weights = times_powers_of_two(weights[order], -by_row)
     return Arrangement(
         order=None if n_keys == 1 and order.shape[0] == n_rows else order,
         weights=weights,
@@ -84,9 +84,8 @@ def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
     power = low == high and frexp(high)[0] == 0.5 and not weights.requires_grad
     if power and bool((weights > 0).all()):
         return Arrangement(None, None, (0, n_rows), np.array([top - 1]))
-    half = top // 2
-    divided = weights * 2.0**-half * 2.0 ** (half - top)
-    return Arrangement(None, divided, (0, n_rows), np.array([top]))
+    exponents = np.array([top])
+    return Arrangement(None, times_powers_of_two(weights, -exponents), (0, n_rows), exponents)
 
 
 def _common_exponent(weights: Array) -> int | None:
