@@ -101,7 +101,7 @@ def _sums_within(
             if by_products:
                 products = centred[c:d, :] @ centred[a:b, :].T
                 d2 = norms[c:d, None] + norms[None, a:b] - 2 * products
-                d2 = xp.where(d2 > 0, d2, xp.zeros_like(d2))
+                d2 = xp.where(d2 < 0, xp.zeros_like(d2), d2)
             else:
                 d2 = xp.zeros_like(norms[c:d, None] + norms[None, a:b])
                 for f in range(Z.shape[1]):
@@ -110,7 +110,7 @@ def _sums_within(
                 d2 = xp.where(like(np.eye(b - a, dtype=bool), Z, xp.bool), np.inf, d2)
             # No value is above the scale, but for the rounding of distances.
             exponents = kernel.log_profile(d2, width) - log_scale
-            K = xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(d2)))
+            K = xp.exp(xp.where(exponents > 0, xp.zeros_like(d2), exponents))
             second = first if a == c else like(labels[:, c:d], Z)
             sums = to_numpy(xp.vecdot(first, second @ K))
             total += sums if a == c else 2 * sums

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._arrays import Array, times_powers_of_two
+from mercer._arrays import Array, times_powers_of_two, to_numpy
 from mercer.sums._arrange import BAND, ZERO, Arrangement
 
 
@@ -33,13 +33,13 @@ def arrange_tensors(
         exponent = torch.where(zero, ZERO, torch.frexp(values)[1].to(torch.int64))
         tops = torch.full((n_groups,), ZERO, **whole).scatter_reduce_(0, group, exponent, "amax")
         bands = torch.where(zero, 0, (tops[group] - exponent) // BAND[values.element_size()])
-        top = tops.cpu().numpy()
+        top = to_numpy(tops)
         n_bands = int(bands.max()) + 1
         key = group * n_bands + bands
         if log:  # zero weights have no logarithm: their rows are left out
             key = torch.where(zero, n_groups * n_bands, key)
     n_keys = n_groups * n_bands
-    counts = torch.bincount(key, minlength=n_keys + 1)[: n_keys + 1].cpu().numpy()[:n_keys]
+    counts = to_numpy(torch.bincount(key, minlength=n_keys + 1))[:n_keys]
     # Keys that fit 16 bits take a quarter of the passes of a radix sort.
     small = key.to(torch.int16) if n_keys < 2**15 else key
     order = torch.sort(small, stable=True)[1][: int(counts.sum())]

@@ -27,7 +27,7 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
     if is_torch_array(X) and n_rows and weights.dtype == X.dtype:
-        low, high = xp.stack(detached(weights).aminmax()).tolist()  # one word with the device
+        low, high = to_numpy(xp.stack(detached(weights).aminmax()))  # one word with the device
         if 0 < low <= high < inf:
             return narrow
     check_finite(weights, "weights")
