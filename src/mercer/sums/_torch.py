@@ -167,7 +167,8 @@ def tiled_sums(problem: Problem) -> Array:
         d2 = tiling.distances(X[tile.rows], tiling.columns_of(Y, tile), tile)
         w = _as_columns(weights[tile.columns])
         for b, bandwidth in enumerate(tiling.geometry.bandwidths):
-            partial = reduction.reduce(problem.kernel, d2, bandwidth, w).to(torch.float64)
+            with _matmul_precision("high"):
+                partial = reduction.reduce(problem.kernel, d2, bandwidth, w).to(torch.float64)
             so_far = out[b, tile.rows, tile.outputs]
             out[b, tile.rows, tile.outputs] = reduction.merge(so_far, partial)
     return out
@@ -187,7 +188,7 @@ def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, 
     gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
     empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
     for tile in tiling.tiles():
-        with torch.enable_grad():
+        with torch.enable_grad(), _matmul_precision("high"):
             x = X[tile.rows].detach().requires_grad_()
             y = tiling.columns_of(Y, tile).detach().requires_grad_()
             w = weights[tile.columns].detach().requires_grad_()
@@ -205,7 +206,7 @@ def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, 
                 else:
                     terms = problem.kernel.profile(d2, bandwidth)
                 objective = objective + ((terms @ _as_columns(w)) * g).sum()
-        parts = torch.autograd.grad(objective, (x, y, w))
+            parts = torch.autograd.grad(objective, (x, y, w))
         gradients[0][tile.rows] += parts[0]
         if tiling.order is None:
             gradients[1][tile.columns] += parts[1]
