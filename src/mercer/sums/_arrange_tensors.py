@@ -71,8 +71,6 @@ def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
     """Return all rows in their order, if weights of no groups can share one power of two."""
     import torch
 
-    if n_rows == 0:
-        return None
     sizes = weights.detach().abs()
     least = torch.where(sizes == 0, torch.inf, sizes).amin()  # of those that are not zero
     low, some, high = torch.stack([sizes.amin(), least, sizes.amax()]).tolist()
@@ -92,7 +90,7 @@ def _common_exponent(weights: Array) -> int | None:
     """Return e where all weights are 2**e, as repetitions often are; else None."""
     import torch
 
-    if weights.requires_grad or weights.shape[0] == 0:
+    if weights.requires_grad:
         return None
     low, high = torch.stack(torch.aminmax(weights)).tolist()
     mantissa, exponent = frexp(low)
