@@ -125,7 +125,7 @@ def check_finite(A: Array, name: str) -> None:
     bytes_per_row = A.shape[1] if A.ndim == 2 else 1
     for start, stop in row_slabs(A.shape[0], bytes_per_row, 2**24):
         finite = xp.isfinite(A[start:stop])
-        if not bool(xp.all(finite)):
+        if not bool(to_numpy(xp.all(finite))):
             row, *column = first(~to_numpy(finite))
             where = (row + start, *column)
             value = to_numpy(A[where[0]])[tuple(column)]

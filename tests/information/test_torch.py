@@ -110,15 +110,30 @@ def test_mixed_libraries_are_refused(torch):
         information.information_cut(torch.tensor(X), Y, bandwidth=1.0)
 
 
-@pytest.mark.gpu
-def test_on_a_device(torch):
+@pytest.mark.parametrize("name", [*ONE, *TWO, *LABELLED])
+def test_transforms_give_the_gradients_of_autograd(torch, samples, name):
+    X, Y = (A.detach() for A in samples)
+    more = () if name in ONE else (Y,) if name in TWO else ([0, 1, 0, 1, 1],)
+
+    def measure(X):
+        return getattr(information, name)(X, *more, bandwidth=0.8)
+
+    expected = torch.autograd.functional.jacobian(measure, X)
+    for transform in (torch.func.grad, torch.func.jacrev):
+        torch.testing.assert_close(transform(measure)(X), expected, rtol=1e-12, atol=1e-15)
+    with pytest.raises(RuntimeError, match=r"torch\.vmap hides the values of a batch"):
+        torch.vmap(measure)(torch.stack([X, X]))
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_on_a_device(torch, device):
     X, Y = two_classes("moons")
-    U, V = (torch.tensor(A, device="cuda", requires_grad=True) for A in (X, Y))
+    U, V = (torch.tensor(A, device=device, requires_grad=True) for A in (X, Y))
     w = np.arange(len(X)) % 3
     for name in TWO:
         measure = getattr(information, name)
         found = measure(U, V, bandwidth="silverman", sample_weight=w)
-        assert found.device.type == "cuda"
+        assert found.device.type == device
         expected = measure(X, Y, bandwidth="silverman", sample_weight=w)
         assert found.item() == pytest.approx(expected, rel=1e-9)
         found.backward()

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
+from mercer.kernels import KERNELS
 from mercer.sums import Removal, _triton, kernel_sum, left_out_log_sums, log_kernel_sum
+from mercer.sums._box import Box
+from mercer.sums._dispatch import compute
+from mercer.sums._problem import Problem
 from mercer.sums._triton_layout import (
     APART,
     BESIDE,
@@ -303,6 +307,30 @@ def test_left_out_sums(forms, d, removing):
             np.testing.assert_allclose(
                 drifts.cpu().numpy(), expected_drifts.cpu().numpy(), rtol=3e-4, atol=atol
             )
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["plain", "log"])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "epanechnikov"])
+@pytest.mark.parametrize("d", [2, 7, 40])
+def test_nan_stays(forms, kernel, d, log):
+    """Of a row that is summed over and of a weight, which the door would refuse."""
+    X, Y, size = points(d)
+    bad, w = Y.copy(), np.ones(len(Y), np.float32)
+    bad[60, 0] = w[5] = np.nan
+    box = Box(np.full(d, -9.0), np.full(d, 9.0))
+
+    def sums(Y, weights=None):
+        problem = Problem(
+            there(X), there(Y), None, there(weights), (0, len(Y)), KERNELS[kernel], (4 * size,),
+            log=log, self_sum=False, exclude_self=False, method="auto", tol=None,
+            precision="high", box=box,
+        )  # fmt: skip
+        return compute(problem).isnan().cpu().numpy()
+
+    assert not sums(Y).any()
+    assert sums(bad).all()
+    assert sums(Y, w).all()
+    assert forms
 
 
 # ------------------------------------------------------------------ determinism and memory

@@ -145,8 +145,73 @@ def test_single_precision_gradients_are_close(torch, points, function, kernel):
 def test_double_backward_is_refused(torch, points, function):
     X = points(3, 2)
     objective = (function(X, bandwidth=1.0) ** 2).sum()
+    (once,) = torch.autograd.grad(objective, X, create_graph=True)
     with pytest.raises(RuntimeError, match="differentiated once"):
-        torch.autograd.grad(objective, X, create_graph=True)
+        torch.autograd.grad(once.sum(), X)
+
+
+# ------------------------------------------------------------------------------- torch.func
+
+
+@pytest.mark.parametrize("kernel", SMOOTH)
+@pytest.mark.parametrize("groups", [None, [2, 0, 2, 3, 0, 3]], ids=["plain", "groups"])
+def test_transforms_give_the_gradients_of_autograd(torch, points, function, kernel, groups):
+    """With weights of several bands, which are arranged by value."""
+    X, Y, w = points(4, 2).detach(), points(6, 2).detach(), points(6, positive=True).detach()
+    w = w * 10.0 ** torch.tensor([0, 200, -200, 0, 3, -3], dtype=torch.float64)
+
+    def value(X, Y, w):
+        out = function(X, Y, weights=w, groups=groups, kernel=kernel, bandwidth=[1.0, 0.7])
+        return out if groups is None else out[:, :, [0, 2, 3]]
+
+    expected = torch.autograd.functional.jacobian(value, (X, Y, w))
+    for found, part in zip(torch.func.jacrev(value, (0, 1, 2))(X, Y, w), expected, strict=True):
+        torch.testing.assert_close(found, part, rtol=1e-12, atol=0)
+    out, pull = torch.func.vjp(value, X, Y, w)
+    torch.testing.assert_close(out, value(X, Y, w), rtol=0, atol=0)
+    for found, part in zip(pull(torch.ones_like(out)), expected, strict=True):
+        torch.testing.assert_close(found, part.sum(tuple(range(out.ndim))), rtol=1e-12, atol=0)
+    gradient = torch.func.grad(lambda X: value(X, Y, w).sum())(X)
+    torch.testing.assert_close(gradient, expected[0].sum(tuple(range(out.ndim))))
+
+
+def test_self_sums_and_columns_of_weights_in_transforms(torch, points, function):
+    X, W = points(5, 3).detach(), points(5, 2, positive=True).detach()
+
+    def value(X, W):
+        return function(X, weights=W, bandwidth=1.2, exclude_self=True)
+
+    expected = torch.autograd.functional.jacobian(value, (X, W))
+    for found, part in zip(torch.func.jacrev(value, (0, 1))(X, W), expected, strict=True):
+        torch.testing.assert_close(found, part, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch's own use
+def test_what_transforms_can_not_do_is_said(torch, points, function):
+    X = points(3, 2).detach()
+
+    def value(X):
+        return function(X, bandwidth=1.0).sum()
+
+    with pytest.raises(RuntimeError, match=r"no forward-mode derivatives \(torch\.func\.jvp"):
+        torch.func.jvp(value, (X,), (X,))
+    for transform in (torch.func.jacfwd, torch.func.hessian):
+        with pytest.raises(RuntimeError, match="no forward-mode derivatives"):
+            transform(value)(X)
+    for batched in (value, torch.func.grad(value)):
+        with pytest.raises(RuntimeError, match=r"torch\.vmap hides the values of a batch"):
+            torch.vmap(batched)(torch.stack([X, X]))
+    with pytest.raises(RuntimeError, match=r"torch\.vmap hides the values of a batch"):
+        torch.vmap(lambda w: function(X, weights=w, bandwidth=1.0))(torch.ones(2, 3))
+    with pytest.raises(RuntimeError, match="differentiated once"):
+        torch.func.grad(lambda X: torch.func.grad(value)(X).sum())(X)
+
+
+def test_transforms_refuse_zero_weights_of_logarithms_too(torch, points):
+    X = points(2, 2).detach()
+    call = torch.func.grad(lambda w: log_kernel_sum(X, weights=w, bandwidth=1.0).sum())
+    with pytest.raises(ValueError, match=r"can not differentiate with respect to weights"):
+        call(torch.tensor([1.0, 0.0], dtype=torch.float64))
 
 
 def test_single_precision_tensors_draw_no_warning(torch, function):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 import pytest
@@ -27,7 +28,6 @@ from mercer.sums import (
     _triton,
     _triton_layout,
     _triton_left_out,
-    _validation,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
@@ -53,7 +53,8 @@ LADDER = tuple(2.0 ** (-i / 2) for i in range(6))
 # NumPy, which the interpreter computes with, evaluates both branches of `where`, and ∞ − ∞ of rows
 # that only fill up.
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{what}:RuntimeWarning") for what in ("divide", "invalid")
+    pytest.mark.filterwarnings(f"ignore:{what}:RuntimeWarning")
+    for what in ("divide", "invalid", "All-NaN")
 ]
 
 
@@ -117,8 +118,6 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
     monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._triton",))
-    for module in (_arrange, _validation, _left_out):
-        monkeypatch.setattr(module, "is_on_gpu", is_torch_array)
     for module in (_triton, _triton_left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)
@@ -641,6 +640,54 @@ def test_left_out_sums_in_slabs_and_pieces(fused, monkeypatch, removing):
     check_left_out(case, np.array([7, 3, 139]))
 
 
+# ------------------------------------------------------------------------------------- NaN
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["plain", "log"])
+@pytest.mark.parametrize(
+    ("kernel", "d"),
+    [*product(["gaussian"], [2, 7, 14, 30, 70]), *product(["laplace", "epanechnikov"], [3])],
+)
+def test_nan_stays(fused, kernel, d, log):
+    """Of a row, of a row that is summed over, and of a weight; the engine's door refuses them."""
+    X, Y, size = points(d, n=20, m=70)
+    bad_row, bad_column = X.copy(), Y.copy()
+    bad_row[3, 1] = bad_column[60, 0] = np.nan
+    w = np.ones(70, np.float32)
+    w[5] = np.nan
+    options = {
+        "order": None, "bounds": (0, 70), "kernel": KERNELS[kernel], "bandwidths": (4 * size,),
+        "log": log, "self_sum": False, "exclude_self": False, "method": "auto", "tol": None,
+        "precision": "high", "box": Box(np.full(d, -9.0), np.full(d, 9.0)),
+    }  # fmt: skip
+
+    def sums(X, Y, weights=None):
+        problem = Problem(tensor(X), tensor(Y), weights=tensor(weights), **options)
+        return np.isnan(_dispatch.compute(problem)[0, :, 0].numpy())
+
+    assert not sums(X, Y).any()
+    assert sums(bad_row, Y)[3]
+    assert sums(X, bad_column).all()
+    assert sums(X, Y, w).all()
+    assert fused
+
+
+@pytest.mark.parametrize("where", ["weights", "densities", "amount"])
+def test_nan_stays_in_left_out_sums(fused, where):
+    X, groups, widths, weights, removal = left_out_case(7, removing="squared")
+    if where == "weights":
+        weights[:, 5] = np.nan
+    else:
+        getattr(removal, where)[..., 5] = np.nan
+    logs, drifts = left_out_log_sums(X, groups, bandwidths=widths, weights=weights, removal=removal)
+    nan, others = np.isnan(logs[:, :, groups[5]].numpy()), np.arange(len(X)) != 5
+    assert nan[:, 5].all() if where == "amount" else nan[:, others].all()
+    if where != "weights":
+        assert np.isnan(drifts[:, :, groups[5]].numpy())[
+            :, 5 if where == "amount" else others
+        ].all()
+
+
 # ------------------------------------------------------------------------------- gradients
 
 
@@ -710,11 +757,11 @@ def test_any_shape(fused, n, m, d, n_groups, weighted, alone, widths, seed):
 
 @pytest.mark.parametrize("log", [False, True], ids=["plain", "log"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("decades", [0, 5, 30])
+@pytest.mark.parametrize("decades", [0, 5, 30, 300])
 @pytest.mark.parametrize("n_groups", [0, 1, 4])
 def test_tensors_are_arranged_as_arrays_are(torch, log, dtype, decades, n_groups):
     rng = np.random.default_rng(decades)
-    n = 300
+    n, decades = 300, decades if dtype == np.float64 else min(decades, 37)
     w = (10 ** rng.uniform(-decades, decades, n)).astype(dtype)
     w[rng.integers(0, n, 20)] = 0
     groups = None
@@ -793,6 +840,27 @@ def state(torch, n=2000, dtype=None, **options):
         "method": "auto", "tol": None, "precision": "high",
     }  # fmt: skip
     return Problem(X, X, **{**defaults, **options})
+
+
+def test_products_with_weights_are_exact_whatever_the_program_allows(torch):
+    """Forwards and backwards, a program that allows TF32 gets all digits of its sums."""
+    seen = []
+
+    class Watching(Strange):
+        def _profile(self, d2, xp, bandwidth):
+            matmul = torch.backends.cuda.matmul
+            seen.append(getattr(matmul, "fp32_precision", torch.get_float32_matmul_precision()))
+            return xp.exp(-d2)
+
+    kernel = Watching("watching", False, 2, True, True)
+    X = torch.zeros((3, 2), requires_grad=True)
+    torch.set_float32_matmul_precision("high")  # allows TF32
+    try:
+        kernel_sum(X, weights=torch.ones(3, 2), kernel=kernel, bandwidth=1.0).sum().backward()
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert len(seen) == 2
+    assert set(seen) <= {"ieee", "highest"}
 
 
 def test_refusals_are_sentences(torch, monkeypatch):

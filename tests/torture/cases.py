@@ -61,6 +61,15 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def summary() -> str:
+    """Return the tally in one line."""
+    answered, refused = (sum(getattr(c, n) for c in TALLY.values()) for n in vars(Count()))
+    return (
+        f"{len(TALLY)} laws, {answered + refused} cases: {answered} right, {refused} refused in a "
+        "sentence"
+    )
+
+
 def law(cases: int, **strategies: st.SearchStrategy) -> Callable[[Callable[..., Any]], Any]:
     """Make a test of a function of one case: `cases` of them with ``--long``.
 

@@ -10,3 +10,4 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
     terminalreporter.section("numerical torture")
     terminalreporter.write_line(f"MERCER_TORTURE_SEED={cases.SEED}")
     terminalreporter.write_line(cases.table())
+    terminalreporter.write_line(cases.summary())

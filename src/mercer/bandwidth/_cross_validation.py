@@ -210,7 +210,7 @@ class _Sample:
         for b in range(len(bandwidths)):
             square = own[b] - 2 * log_N - self._log_normaliser(ladder[b + 1])
             mean = log(2) + left_out[b] - log_N
-            if mean > square:
+            if not mean <= square:
                 gains[b] = mean + np.log(-np.expm1(square - mean))
         return gains
 

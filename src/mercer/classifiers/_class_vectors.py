@@ -218,7 +218,7 @@ def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) ->
 def add_own(sample: Sample, log_sums: Array, values: Array, rows: Rows) -> Array:
     """Add values (…, rows) to the sums (…, rows, C) of each row's own class."""
     xp = array_namespace(log_sums)
-    if not bool(xp.any(values > 0)):
+    if bool(xp.all(values <= 0)):
         return log_sums
     with_values = xp.logaddexp(log_sums, xp.expand_dims(safe_log(values), axis=-1))
     return xp.where(sample.own(rows), with_values, log_sums)

@@ -337,7 +337,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         if self.priors is None:
             return scores
         shares = safe_log(part.counts / total)
-        shift = xp.log(self.priors_) - xp.where(xp.isfinite(shares), shares, 0.0)
+        shift = xp.log(self.priors_) - xp.where(shares == -float("inf"), 0.0, shares)
         return scores + shift
 
     def _expand(

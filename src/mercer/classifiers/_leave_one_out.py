@@ -233,7 +233,7 @@ class LeftOutVectors:
         F_i = xp.ones_like(omega) if self.densities is None else self.densities[rung, at]
         a_i = F_i**-0.5
         left = F_i if self.densities is None else F_i - u
-        a_left = xp.where(copies > 0, xp.where(left > 0, left, 1.0) ** -0.5, a_i)
+        a_left = xp.where(copies <= 0, a_i, xp.where(left <= 0, 1.0, left) ** -0.5)
         # The row's own part leaves: V² − 2uaR + u²a², (19).
         change = -2 * u * a_i * R_i + (u * a_i) ** 2
         norms = vectors.squared_norms[rung, :]
@@ -291,7 +291,7 @@ def _links(
     """
     xp = array_namespace(plain)
     own, classes = vectors.sample.own(rows), vectors.sample.classes[vectors.sample.index(rows)]
-    nothing, gone = xp.full_like(plain, -float("inf")), ~xp.isfinite(divisor)
+    nothing, gone = xp.full_like(plain, -float("inf")), divisor == -float("inf")
     divisor = xp.where(gone, 0.0, divisor)
     left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
     of_own = logsumexp(xp.where(own | gone, nothing, left - divisor))

@@ -101,7 +101,7 @@ def _log_links(sample: Sample, log_k: Array, weights: Array, log_norms: Array) -
     that leaves had that value and the others underflow beside it, they are added up in logs.
     """
     xp = array_namespace(log_k)
-    present = xp.isfinite(log_norms)
+    present = log_norms != -float("inf")
     divisor = xp.where(present, log_norms, xp.zeros_like(log_norms))
     columns = []
     for c, (low, high) in enumerate(pairwise(sample.bounds)):

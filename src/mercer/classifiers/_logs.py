@@ -8,11 +8,11 @@ Array = Any
 
 
 def safe_log(a: Array) -> Array:
-    """Return log a where a > 0, else −inf; without a warning."""
+    """Return log a, −inf where a ≤ 0, without a warning; NaN stays."""
     xp = array_namespace(a)
-    positive = a > 0
-    logs = xp.log(xp.where(positive, a, xp.ones_like(a)))
-    return xp.where(positive, logs, xp.full_like(a, -float("inf")))
+    nothing = a <= 0
+    logs = xp.log(xp.where(nothing, xp.ones_like(a), a))
+    return xp.where(nothing, xp.full_like(a, -float("inf")), logs)
 
 
 def logsumexp(a: Array) -> Array:

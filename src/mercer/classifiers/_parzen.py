@@ -284,10 +284,10 @@ class ParzenClassifier(ClassVectorClassifier):
 def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
     """Return log π_c p̂(x|c); log π_c where no window reaches the point."""
     xp = array_namespace(log_sums)
-    present = xp.isfinite(log_priors + xp.zeros_like(log_sums))
+    present = log_priors + xp.zeros_like(log_sums) != -float("inf")
     shift = xp.where(present, log_priors - xp.where(present, log_counts, 0.0), 0.0)
     scores = xp.where(present, log_sums + shift, -float("inf"))
-    reached = xp.any(xp.isfinite(scores), axis=1, keepdims=True)
+    reached = xp.any(scores != -float("inf"), axis=1, keepdims=True)
     return xp.where(reached, scores, log_priors + xp.zeros_like(scores))
 
 

@@ -25,7 +25,7 @@ Array = Any
 def cosine_scores(log_sums: Array, log_norms: Array) -> Array:
     """Return log γ_c = log A_c − log V_c, [1]_ (18); −inf for a class that is not there."""
     xp = array_namespace(log_sums)
-    present = xp.isfinite(log_norms)
+    present = log_norms != -float("inf")
     absent = xp.full_like(log_sums, -float("inf"))
     return xp.where(present, log_sums - xp.where(present, log_norms, 0.0), absent)
 
@@ -56,7 +56,7 @@ def append_scores(
     """
     xp = array_namespace(log_sums)
     cosines = cosine_scores(log_sums, log_norms)
-    present = xp.isfinite(log_norms + xp.zeros_like(log_sums))
+    present = log_norms + xp.zeros_like(log_sums) != -float("inf")
     log_a = xp.expand_dims(log_weight, axis=-1)
     log_v = xp.where(present, log_norms, xp.zeros_like(cosines))
     # V'² − V² = 2aA + a²
@@ -64,7 +64,7 @@ def append_scores(
     log_appended = 0.5 * xp.logaddexp(2 * log_v, log_growth)
     log_cut = logsumexp(xp.where(present, log_links - log_v, -float("inf"))) - _LOG_2
     log_cut = xp.expand_dims(log_cut, axis=-1)
-    has_cut = xp.isfinite(log_cut)
+    has_cut = log_cut != -float("inf")
     log_cut = xp.where(has_cut, log_cut, xp.zeros_like(log_cut))
     t1 = log_a + log_sum_of_others(cosines) - log_appended - log_cut
     # 1/V − 1/V' = (V'² − V²) / (V V' (V + V'))

@@ -99,7 +99,8 @@ class Density:
         xp = array_namespace(weights)
         own = self.in_subset(weights)
         rest = xp.sum(own) - own
-        return xp.where(rest > 0, (xp.sum(weights) - weights) / xp.where(rest > 0, rest, 1.0), 0.0)
+        alone = rest <= 0
+        return xp.where(alone, 0.0, (xp.sum(weights) - weights) / xp.where(alone, 1.0, rest))
 
 
 def choose_subset(

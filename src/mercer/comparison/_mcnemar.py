@@ -135,7 +135,7 @@ def mcnemar_from_counts(
     elif method in ("exact", "mid-p"):
         fewer = min(only_a, only_b)
         statistic = float(fewer)
-        pvalue = min(1.0, 2 * float(stats.binom.cdf(fewer, n_differ, 0.5)))
+        pvalue = float(np.minimum(1.0, 2 * stats.binom.cdf(fewer, n_differ, 0.5)))
         if method == "mid-p" and n_differ:  # [3]: take away half the probability of what was seen
             tails = 1 if only_a == only_b else 2
             pvalue -= tails * float(stats.binom.pmf(fewer, n_differ, 0.5)) / 2
@@ -162,7 +162,8 @@ def _bonett_price(only_a: int, only_b: int, n_samples: int, level: float) -> tup
     n = n_samples + 2
     p_a, p_b = (only_a + 1) / n, (only_b + 1) / n
     half = stats.norm.ppf((1 + level) / 2) * np.sqrt((p_a + p_b - (p_a - p_b) ** 2) / n)
-    return max(-1.0, float(p_a - p_b - half)), min(1.0, float(p_a - p_b + half))
+    middle = p_a - p_b
+    return float(np.maximum(-1.0, middle - half)), float(np.minimum(1.0, middle + half))
 
 
 def _finding(only_a: int, only_b: int, names: tuple[str, str]) -> str:

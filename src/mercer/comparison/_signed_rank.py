@@ -117,7 +117,7 @@ def wilcoxon_test(
     return PairedTestResult(
         test="Wilcoxon signed-rank test",
         statistic=smaller,
-        pvalue=min(1.0, 2 * float(tail)),
+        pvalue=float(np.minimum(1.0, 2 * tail)),
         df=(),
         effect=effect,
         interval=interval,

@@ -181,7 +181,7 @@ def resolve_gamma(gamma: float | str, X: Array) -> float:
     if gamma != "scale":
         return float(gamma)
     variance = float(array_namespace(X).var(X))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 if variance == 0 else 1.0 / (X.shape[1] * variance)
 
 
 def _absolute_differences(X: Array, Y: Array) -> Array:

@@ -43,14 +43,14 @@ class Tuned:
 def ridge_path(scale: float) -> FloatArray:
     """Return the ridges to try, ascending, for a kernel whose mean diagonal is `scale`."""
     low, high = _DECADES
-    scale = scale if scale > 0 else 1.0
+    scale = 1.0 if scale <= 0 else scale
     return scale * np.logspace(low, high, (high - low) * _PER_DECADE + 1)
 
 
 def given_ridge(alpha: float, scale: float) -> FloatArray:
     """Return the one ridge to use: beyond 10^±50 times the kernel's, all are alike."""
-    scale = scale if scale > 0 else 1.0
-    return np.array([min(max(alpha, 1e-50 * scale), 1e50 * scale)])
+    scale = 1.0 if scale <= 0 else scale
+    return np.clip([alpha], 1e-50 * scale, 1e50 * scale)
 
 
 def tune(

@@ -41,6 +41,6 @@ def laplacian(W: csr_array, *, normalized: bool = False) -> csr_array:
     degree = np.asarray(W.sum(axis=1)).ravel()
     if not normalized:
         return csr_array(diags_array(degree) - W)
-    joined = degree > 0
-    scale = diags_array(np.where(joined, 1 / np.sqrt(np.where(joined, degree, 1.0)), 0.0))
-    return csr_array(diags_array(joined.astype(np.float64)) - scale @ W @ scale)
+    alone = degree <= 0
+    scale = diags_array(np.where(alone, 0.0, 1 / np.sqrt(np.where(alone, 1.0, degree))))
+    return csr_array(diags_array((~alone).astype(np.float64)) - scale @ W @ scale)

@@ -406,7 +406,7 @@ def _squared_error(pair: Pair) -> tuple[Array, Array]:
     xp: Any = array_namespace(xx)
     scale = detached(xp.maximum(xx, yy))  # the cross term is at most their geometric mean
     relative = exp(xx - scale) - 2 * exp(xy - scale) + exp(yy - scale)  # EQ eq. (28)
-    return scale, xp.where(relative > 0, relative, xp.zeros_like(relative))  # else by rounding
+    return scale, xp.where(relative < 0, xp.zeros_like(relative), relative)  # by rounding
 
 
 def _log_cut(pair: Pair) -> Array:
@@ -416,4 +416,4 @@ def _log_cut(pair: Pair) -> Array:
     xx, yy = pair.x.log_self_overlap() - z_x, pair.y.log_self_overlap() - z_y
     xp: Any = array_namespace(xx)
     log_cosine = pair.log_cross_overlap() - (xx + yy) / 2
-    return xp.where(log_cosine < 0, log_cosine, xp.zeros_like(log_cosine))  # else by rounding
+    return xp.where(log_cosine > 0, xp.zeros_like(log_cosine), log_cosine)  # by rounding

@@ -260,7 +260,7 @@ def _log_mean_pairwise_cosine(overlaps: Array) -> Array:
     first, second = np.triu_indices(overlaps.shape[0], k=1)
     pairs = xp.stack([cosines[int(i), int(j)] for i, j in zip(first, second, strict=True)])
     mean = log_sum_exp(pairs) - float(np.log(len(first)))
-    return xp.where(mean < 0, mean, xp.zeros_like(mean))  # above 0 by rounding only
+    return xp.where(mean > 0, xp.zeros_like(mean), mean)  # above 0 by rounding only
 
 
 def _check_blocks(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Array, int, Array | None]:

@@ -14,7 +14,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, itemsize, like, to_numpy
+from mercer._arrays import Array, itemsize, like, times_powers_of_two, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.information._overlap import log_sum_exp
 from mercer.kernels import Kernel
@@ -101,7 +101,7 @@ def _sums_within(
             if by_products:
                 products = centred[c:d, :] @ centred[a:b, :].T
                 d2 = norms[c:d, None] + norms[None, a:b] - 2 * products
-                d2 = xp.where(d2 > 0, d2, xp.zeros_like(d2))
+                d2 = xp.where(d2 < 0, xp.zeros_like(d2), d2)
             else:
                 d2 = xp.zeros_like(norms[c:d, None] + norms[None, a:b])
                 for f in range(Z.shape[1]):
@@ -110,7 +110,7 @@ def _sums_within(
                 d2 = xp.where(like(np.eye(b - a, dtype=bool), Z, xp.bool), np.inf, d2)
             # No value is above the scale, but for the rounding of distances.
             exponents = kernel.log_profile(d2, width) - log_scale
-            K = xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(d2)))
+            K = xp.exp(xp.where(exponents > 0, xp.zeros_like(d2), exponents))
             second = first if a == c else like(labels[:, c:d], Z)
             sums = to_numpy(xp.vecdot(first, second @ K))
             total += sums if a == c else 2 * sums
@@ -123,8 +123,7 @@ def _scaled(Z: Array, width: float) -> tuple[Array, float]:
     if not 1e-30 < width < 1e30:
         Z = xp.astype(Z, xp.float64)
     mantissa, exponent = frexp(width)
-    half = exponent // 2  # the power itself may overflow
-    return Z * 2.0**-half * 2.0 ** (half - exponent), mantissa
+    return times_powers_of_two(Z, np.array(-exponent)), mantissa
 
 
 def _block_rows(n_labellings: int, bytes_per_number: int) -> int:

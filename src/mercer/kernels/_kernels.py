@@ -117,13 +117,13 @@ class _Laplace(Kernel):
 class _Epanechnikov(Kernel):
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         inside = 1 - _over_power(d2, bandwidth, 2)
-        return xp.where(inside > 0, inside, xp.zeros_like(d2))
+        return xp.where(inside <= 0, xp.zeros_like(d2), inside)  # NaN stays
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         u = _over_power(d2, bandwidth, 2)
-        inside = u < 1
-        log_inside = xp.log1p(-xp.where(inside, u, xp.zeros_like(u)))
-        return xp.where(inside, log_inside, xp.full_like(u, -inf))
+        beyond = u >= 1
+        log_inside = xp.log1p(-xp.where(beyond, xp.zeros_like(u), u))
+        return xp.where(beyond, xp.full_like(u, -inf), log_inside)
 
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         # ∫ (1 − r²) over the unit ball = (its volume) · 2 / (d + 2)

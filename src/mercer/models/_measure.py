@@ -182,7 +182,7 @@ def measure_tables(
         pvalue=float(result.pvalue),
         squared_error=float(result.statistic),
         expected_squared_error=float(result.null_quantiles[0.5]),
-        divergence=max(0.0, float(divergence)),
+        divergence=float(np.maximum(divergence, 0.0)),
         columns=found,
         level=_LEVEL,
         notes=tuple(dict.fromkeys(notes)),
@@ -299,7 +299,7 @@ def _tested(
     if is_missing.any():
         counts = _counts(is_missing.astype(np.intp), is_second, 2)
         missing = counts[:, 1] / counts.sum(axis=1)
-        p = min(1.0, 2 * min(p, _contingency(counts)))
+        p = float(np.minimum(1.0, 2 * np.minimum(p, _contingency(counts))))
         if abs(missing[1] - missing[0]) > gap:
             gap = float(abs(missing[1] - missing[0]))
             texts = [f"{share:.0%} missing".replace("%", " %") for share in missing]
@@ -362,6 +362,6 @@ def _holm(sorted_pvalues: Sequence[float]) -> list[float]:
     """Return Holm's adjusted p-values of ascending ones."""
     m, largest, adjusted = len(sorted_pvalues), 0.0, []
     for i, p in enumerate(sorted_pvalues):
-        largest = max(largest, min(1.0, (m - i) * p))
+        largest = float(np.maximum(largest, np.minimum(1.0, (m - i) * p)))
         adjusted.append(largest)
     return adjusted

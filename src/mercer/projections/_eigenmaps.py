@@ -182,7 +182,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         count = min(self.n_components, len(X) - 1)
         values, vectors = sparse_eigh(S, count, without=root / total)
         # Along a vector of value nought a walk says nothing of where it came from.
-        values = np.where(np.abs(values) > len(X) * np.finfo(np.float64).eps, values, 0.0)
+        values = np.where(np.abs(values) <= len(X) * np.finfo(np.float64).eps, 0.0, values)
         self.eigenvalues_ = 1.0 - values
         self.embedding_ = np.where(values != 0, vectors, 0.0) * (total / root)[:, np.newaxis]
         return self

@@ -26,7 +26,7 @@ def resolve_gamma(gamma: float | str, X: FloatArray) -> float:
     if not isinstance(gamma, str):
         return float(gamma)
     variance = float(X.var()) if gamma == "scale" else 1.0
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 if variance == 0 else 1.0 / (X.shape[1] * variance)
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             self.weights_ = xp.exp(-0.5 * self._log_density(X))
             values, vectors = self._decompose()
         # What rounding leaves of a zero eigenvalue is no direction: its coordinate is 0.
-        values = xp.where(values > X.shape[0] * np.finfo(np.float64).eps * values[0], values, 0.0)
+        values = xp.where(values <= X.shape[0] * np.finfo(np.float64).eps * values[0], 0.0, values)
         self.eigenvalues_, self.eigenvectors_ = values, vectors
         return xp.astype(vectors * xp.sqrt(values), X.dtype)
 
@@ -218,7 +218,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Return the coordinates of validated rows, in float64."""
         xp = array_namespace(X)
         log_density = self._log_density(X)
-        roots = xp.sqrt(xp.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        roots = xp.sqrt(xp.where(self.eigenvalues_ <= 0, np.inf, self.eigenvalues_))
         expansion = self.weights_[:, None] * self.eigenvectors_ / roots
         near = log_density > _FAR
         if bool(xp.all(near)):

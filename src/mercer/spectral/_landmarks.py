@@ -27,7 +27,7 @@ class LandmarkMap:
 
     def __init__(self, K: Array) -> None:
         mean = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
-        jitter = _JITTER * (mean if mean > 0 else 1.0)
+        jitter = _JITTER * (1.0 if mean <= 0 else mean)
         for _ in range(8):  # a matrix of low rank may need more
             self.factor = cholesky(add_to_diagonal(K, jitter), lower=False)
             if self.factor is not None:

@@ -58,7 +58,7 @@ class RidgeBasis:
         xp = array_namespace(targets)
         scores = self.vectors.T @ (self.root[:, None] * targets)
         # A direction that the kernel does not have needs no coefficients.
-        shrunk = xp.where(self.values > 0, 1 / (self.values + alpha), 0.0)
+        shrunk = xp.where(self.values <= 0, 0.0, 1 / (self.values + alpha))
         return self.loadings @ (scores * shrunk[:, None])
 
     def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
@@ -154,7 +154,7 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     _check_positive(values, _ROUNDING * size * K.shape[0])
     vectors = xp.concat([xp.zeros_like(A[:1, 1:]), reduced])
     vectors -= 2.0 * (normal[:, None] * (normal[1:] @ reduced))
-    values = xp.where(values > _NOUGHT * size, values, 0.0)
+    values = xp.where(values <= _NOUGHT * size, 0.0, values)
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
 
 
@@ -178,7 +178,7 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
     design = root[:, None] * (features - p @ features)
     values, axes = eigh(design.T @ design)
     largest = float(values[-1]) if values.shape[0] else 0.0
-    good = values > _ROUNDING * max(largest, 0.0)
+    good = ~(values <= _ROUNDING * max(largest, 0.0))  # NaN stays
     values, axes = values[good], axes[:, good]
     lengths = xp.sqrt(values)
     return RidgeBasis(design @ (axes / lengths), values, axes * lengths, False, root)

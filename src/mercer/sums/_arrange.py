@@ -9,10 +9,16 @@ its own.
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, is_on_gpu, itemsize, like, take_rows, to_numpy
+from mercer._arrays import (
+    Array,
+    itemsize,
+    take_rows,
+    times_powers_of_two,
+    to_numpy,
+)
 from mercer.sums._reductions import Law
 
 BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span
@@ -32,7 +38,7 @@ class Arrangement:
     def restore(self, out: Array, law: Law) -> Array:
         """Put powers of two back and merge bands: (b, n, outputs) to (b, n, groups)."""
         if self.exponents is not None and self.exponents.any():
-            out = law.scale(out, like(self.exponents, out))
+            out = law.scale(out, self.exponents)
         if self.groups is None:
             return out
         merged: list[Array] = []
@@ -51,7 +57,7 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
     """
     if weights is None and groups is None:
         return Arrangement(None, None, (0, n_rows))
-    if is_on_gpu(groups if weights is None else weights):
+    if is_torch_array(groups if weights is None else weights):
         from mercer.sums._arrange_tensors import arrange_tensors
 
         return arrange_tensors(n_rows, weights, groups, log)
@@ -80,7 +86,7 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
         highest = top[segment_group]
         exponents = np.where(highest == ZERO, 0, highest - segment_band * band)
         weights = weights if is_natural else take_rows(weights, order)
-        weights = divide(weights, np.repeat(exponents, counts))
+        weights = times_powers_of_two(weights, -np.repeat(exponents, counts))
     return Arrangement(
         order=None if is_natural else order,
         weights=weights,
@@ -94,7 +100,8 @@ def arrange_columns(weights: Array) -> Arrangement:
     """Scale each column of an (m, c) matrix of weights; all of them share the one segment."""
     top = _exponents(weights).max(axis=0)
     exponents = np.where(top == ZERO, 0, top)
-    return Arrangement(None, divide(weights, exponents), (0, weights.shape[0]), exponents)
+    scaled = times_powers_of_two(weights, -exponents)
+    return Arrangement(None, scaled, (0, weights.shape[0]), exponents)
 
 
 def must_go_by_column(weights: Array, log: bool) -> bool:
@@ -115,9 +122,3 @@ def _exponents(weights: Array) -> NDArray[np.int64]:
     """Binary exponents of weights."""
     w = to_numpy(weights)
     return np.where(w == 0, ZERO, np.frexp(w)[1])
-
-
-def divide(weights: Array, exponents: Array) -> Array:
-    """Return weights / 2**exponents, in two steps, as the power itself may overflow."""
-    half = exponents // 2
-    return weights * like(2.0**-half, weights) * like(2.0 ** (half - exponents), weights)

@@ -1,12 +1,12 @@
-"""`arrange` for weights and groups on a GPU: sorted there, and only counts come to the host."""
+"""`arrange` for tensors: sorted where they are, and only counts come to the host."""
 
 from math import frexp
 from typing import Any
 
 import numpy as np
 
-from mercer._arrays import Array
-from mercer.sums._arrange import BAND, ZERO, Arrangement, divide
+from mercer._arrays import Array, times_powers_of_two, to_numpy
+from mercer.sums._arrange import BAND, ZERO, Arrangement
 
 
 def arrange_tensors(
@@ -33,13 +33,13 @@ def arrange_tensors(
         exponent = torch.where(zero, ZERO, torch.frexp(values)[1].to(torch.int64))
         tops = torch.full((n_groups,), ZERO, **whole).scatter_reduce_(0, group, exponent, "amax")
         bands = torch.where(zero, 0, (tops[group] - exponent) // BAND[values.element_size()])
-        top = tops.cpu().numpy()
+        top = to_numpy(tops)
         n_bands = int(bands.max()) + 1
         key = group * n_bands + bands
         if log:  # zero weights have no logarithm: their rows are left out
             key = torch.where(zero, n_groups * n_bands, key)
     n_keys = n_groups * n_bands
-    counts = torch.bincount(key, minlength=n_keys + 1)[: n_keys + 1].cpu().numpy()[:n_keys]
+    counts = to_numpy(torch.bincount(key, minlength=n_keys + 1))[:n_keys]
     # Keys that fit 16 bits take a quarter of the passes of a radix sort.
     small = key.to(torch.int16) if n_keys < 2**15 else key
     order = torch.sort(small, stable=True)[1][: int(counts.sum())]
@@ -57,7 +57,7 @@ def arrange_tensors(
         by_row = torch.repeat_interleave(
             torch.as_tensor(exponents, **whole), repeats, output_size=order.shape[0]
         )
-        weights = divide(weights[order], by_row)
+        weights = times_powers_of_two(weights[order], -by_row)
     return Arrangement(
         order=None if n_keys == 1 and order.shape[0] == n_rows else order,
         weights=weights,
@@ -71,8 +71,6 @@ def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
     """Return all rows in their order, if weights of no groups can share one power of two."""
     import torch
 
-    if n_rows == 0:
-        return None
     sizes = weights.detach().abs()
     least = torch.where(sizes == 0, torch.inf, sizes).amin()  # of those that are not zero
     low, some, high = torch.stack([sizes.amin(), least, sizes.amax()]).tolist()
@@ -84,16 +82,15 @@ def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
     power = low == high and frexp(high)[0] == 0.5 and not weights.requires_grad
     if power and bool((weights > 0).all()):
         return Arrangement(None, None, (0, n_rows), np.array([top - 1]))
-    half = top // 2
-    divided = weights * 2.0**-half * 2.0 ** (half - top)
-    return Arrangement(None, divided, (0, n_rows), np.array([top]))
+    exponents = np.array([top])
+    return Arrangement(None, times_powers_of_two(weights, -exponents), (0, n_rows), exponents)
 
 
 def _common_exponent(weights: Array) -> int | None:
     """Return e where all weights are 2**e, as repetitions often are; else None."""
     import torch
 
-    if weights.requires_grad or weights.shape[0] == 0:
+    if weights.requires_grad:
         return None
     low, high = torch.stack(torch.aminmax(weights)).tolist()
     mantissa, exponent = frexp(low)

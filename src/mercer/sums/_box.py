@@ -7,7 +7,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, detached
+from mercer._arrays import Array, detached, to_numpy
 
 _BY_COLUMN = 8  # features: NumPy reduces few long columns some twenty times as fast one by one
 
@@ -27,7 +27,7 @@ class Box:
             import torch
 
             ends = torch.stack([end for A in arrays for end in torch.aminmax(A, dim=0)])
-            numbers = ends.cpu().numpy()
+            numbers = to_numpy(ends)
         else:
             numbers = np.concatenate([_ends(A) for A in arrays])
         low, high = numbers[::2].min(axis=0), numbers[1::2].max(axis=0)
@@ -41,7 +41,7 @@ class Box:
     @property
     def extent(self) -> float:
         """The largest absolute coordinate."""
-        return float(max(self.high.max(), -self.low.min()))
+        return float(np.maximum(self.high.max(), -self.low.min()))
 
 
 def _ends(A: NDArray[Any]) -> NDArray[Any]:

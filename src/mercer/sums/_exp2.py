@@ -50,7 +50,7 @@ _exact = compiled("contract")
 def exp2(a):
     """Return 2**a for a ≤ 0, in compiled code, within one (float32) or two (float64) eps.
 
-    Zero where the result would be subnormal, and at minus infinity.
+    Zero where the result would be subnormal, and at minus infinity; NaN stays.
     """
     raise TypeError("exp2 is for compiled code.")  # compiled code takes the overload
 
@@ -65,22 +65,22 @@ def _exp2(a):
 @_exact
 def _exp2_single(a):
     c0, c1, c2, c3, c4, c5, c6 = _SINGLE
-    b = a if a > _SINGLE_LOWEST else _SINGLE_LOWEST
+    b = _SINGLE_LOWEST if a < _SINGLE_LOWEST else a
     t = b + _SINGLE_ROUND
     f = b - (t - _SINGLE_ROUND)
     p = (((((c6 * f + c5) * f + c4) * f + c3) * f + c2) * f + c1) * f + c0
-    return _shift_exponent(p, t) if a > _SINGLE_LOWEST else np.float32(0)
+    return np.float32(0) if a <= _SINGLE_LOWEST else _shift_exponent(p, t)
 
 
 @_exact
 def _exp2_double(a):
     c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 = _DOUBLE
-    b = a if a > _DOUBLE_LOWEST else _DOUBLE_LOWEST
+    b = _DOUBLE_LOWEST if a < _DOUBLE_LOWEST else a
     t = b + _DOUBLE_ROUND
     f = b - (t - _DOUBLE_ROUND)
     p = ((((c10 * f + c9) * f + c8) * f + c7) * f + c6) * f + c5
     p = ((((p * f + c4) * f + c3) * f + c2) * f + c1) * f + c0
-    return _shift_exponent(p, t) if a > _DOUBLE_LOWEST else 0.0
+    return 0.0 if a <= _DOUBLE_LOWEST else _shift_exponent(p, t)
 
 
 @intrinsic

@@ -104,5 +104,5 @@ def _radius(A: Array, scale: float, centre: Array) -> float:
     bytes_per_row = 4 * A.shape[1] * itemsize(A)
     for start, stop in row_slabs(A.shape[0], bytes_per_row, min(working_memory(), 2**26)):
         norms = xp.sum((A[start:stop, :] * scale - centre) ** 2, axis=1)
-        largest = max(largest, float(xp.max(norms)))
+        largest = float(np.maximum(largest, float(xp.max(norms))))  # NaN stays, and is refused
     return largest if np.isfinite(largest) else inf

@@ -9,12 +9,11 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, times_powers_of_two, to_numpy
 from mercer._dask import refuse_dask
 from mercer._rows import check_rows, match_rows
 from mercer.kernels import Kernel
 from mercer.sums._api import kernel_sum
-from mercer.sums._arrange import divide
 from mercer.sums._reductions import SUM
 from mercer.sums._validation import check_groups, check_weights
 
@@ -116,12 +115,12 @@ def landmark_kernel_sum(
     weights = check_weights(weights, Y.shape[0], X, log=False)
     if weights is not None and weights.ndim == 2:
         raise ValueError("landmark_kernel_sum takes one weight for each row, not columns of them.")
-    codes = check_groups(groups, Y.shape[0], weights, X)
+    checked = check_groups(groups, Y.shape[0], weights, X)
     random = check_random_state(random_state)
     options = {"kernel": kernel, "bandwidth": bandwidth}
-    if codes is None:
+    if checked is None:
         return _one_sum(X, Y, weights, int(n_landmarks), int(n_sampled), random, options)
-    columns = []
+    codes, columns = to_numpy(checked), []
     for group in range(int(codes.max(initial=-1)) + 1):
         rows = np.flatnonzero(codes == group)
         part = None if weights is None else take_rows(weights, rows)
@@ -150,7 +149,7 @@ def _one_sum(
     weights = xp.ones_like(Y[:, 0]) if weights is None else weights
     # By a power of two, so that squares of the estimates are in range, whatever the weights.
     exponent = frexp(float(xp.max(xp.abs(weights))))[1]
-    weights = divide(weights, np.array(exponent))
+    weights = times_powers_of_two(weights, np.array(-exponent))
     drawn = random.permutation(m)[: n_landmarks + n_sampled]
     landmarks = take_rows(Y, drawn[:n_landmarks])
     # Landmarks have next to no residual.  Leaving them out of the sample leaves out their share.
@@ -172,7 +171,7 @@ def _one_sum(
 
     left = 1 - n_sampled / (m - n_landmarks)  # a sample of all rows would have no error
     errors = xp.std(estimates, axis=1, correction=1) * (left / _BATCHES) ** 0.5
-    power = like(np.array(exponent), errors)
+    power = np.array(exponent)
     with np.errstate(over="ignore", under="ignore"):  # beyond the range, inf and 0 are meant
         return SUM.scale(xp.mean(estimates, axis=1), power), SUM.scale(errors, power)
 

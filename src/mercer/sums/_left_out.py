@@ -17,7 +17,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, is_on_gpu, itemsize
+from mercer._arrays import Array, itemsize
 from mercer._memory import working_memory
 from mercer.kernels import KERNELS
 from mercer.sums._api import exceeds_single
@@ -102,17 +102,15 @@ def left_out_log_sums(
         log=True, self_sum=is_self, exclude_self=is_self, method="direct", tol=None,
         precision="high", box=box,
     )  # fmt: skip
-    run = _run_torch if is_torch_array(X) else _run_compiled
-    if is_on_gpu(X):
-        from mercer.sums._triton import refuses
-        from mercer.sums._triton_left_out import fused_left_out_sums
-
-        n_rows = len(range(X.shape[0])[rows]) if isinstance(rows, slice) else len(rows)
-        run = fused_left_out_sums if refuses(problem, n_rows) is None else _run_torch
     if not is_torch_array(X):
-        return run(problem, weights, removal, rows)
+        return _run_compiled(problem, weights, removal, rows)
+    from mercer.sums import _triton
     from mercer.sums._torch import with_room
+    from mercer.sums._triton_left_out import fused_left_out_sums
 
+    n_rows = len(range(X.shape[0])[rows]) if isinstance(rows, slice) else len(rows)
+    is_fused = _triton.owns(X) and _triton.refuses(problem, n_rows) is None
+    run = fused_left_out_sums if is_fused else _run_torch
     return with_room(problem, lambda: run(problem, weights, removal, rows))
 
 

@@ -60,7 +60,7 @@ def _reweighted_sums(k, w, removed, squared, inverse, least, q):
     for j in range(k.size):
         g = k[j] * k[j]
         rest = one - removed * (g if squared else k[j]) * inverse[j]
-        rest = rest if rest > least[j] else least[j]
+        rest = least[j] if rest < least[j] else rest
         growth = one / np.sqrt(rest) - one
         total += w[j] * k[j] * (one + growth)
         drift += q[j] * growth
@@ -131,12 +131,12 @@ def absorb_left_out(
                                 u, coefficients, rungs, nearest[i * n_segments + s],
                                 totals, at, 1, n_rungs,
                             )  # fmt: skip
-                            if base < np.inf:
-                                _absorb_run(
-                                    kind, u, window(values, 0, hi - lo), coefficients, rungs, base,
-                                    lo, n_columns, W, removed[i], squared, inverse, highest,
-                                    least, q, totals, drifts, at,
-                                )  # fmt: skip
+                            base = base if base < np.inf else 0.0  # ∞: no term yet
+                            _absorb_run(
+                                kind, u, window(values, 0, hi - lo), coefficients, rungs, base,
+                                lo, n_columns, W, removed[i], squared, inverse, highest,
+                                least, q, totals, drifts, at,
+                            )  # fmt: skip
                         lo = hi
                         s += 1
 
@@ -151,10 +151,11 @@ def _absorb_run(
     for step in range(coefficients.size):
         c = float(coefficients[step])
         start = rung * n_columns + lo
-        most = 0.0  # share of a density that leaves, over the rungs of this step
+        plain = rungs[step] == 4  # and no density is left by a share that counts
         for r in range(rungs[step]):
-            most = max(most, _gone(removed, squared, c * 2**r, base, inverse) * highest[rung + r])
-        if most < _NOTHING and rungs[step] == 4:
+            share = _gone(removed, squared, c * 2**r, base, inverse) * highest[rung + r]
+            plain = plain and share < _NOTHING
+        if plain:
             sums = _plain_powers(
                 u, coefficients[step], u.dtype.type(base),
                 window(W, start, u.size), window(W, start + n_columns, u.size),

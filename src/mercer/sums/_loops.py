@@ -39,7 +39,7 @@ def _sum(kind, u, w, c, base):
     else:
         for j in range(u.size):
             v = 1 - c * u[j]
-            total += w[j] * (v if v > 0 else zero)
+            total += w[j] * (zero if v < 0 else v)
     return total
 
 
@@ -61,7 +61,7 @@ def _sum_mirrored(kind, u, w, c, weight, mirror):
     else:
         for j in range(u.size):
             v = 1 - c * u[j]
-            v = v if v > 0 else zero
+            v = zero if v < 0 else v
             total += w[j] * v
             mirror[j] += weight * v
     return total
@@ -98,7 +98,7 @@ def _values(kind, u, c, base, power, k):
     else:
         for j in range(u.size):
             v = 1 - c * u[j]
-            k[j] = v if v > 0 else 0
+            k[j] = 0 if v < 0 else v
 
 
 @_reordering
@@ -221,8 +221,9 @@ def absorb(
                                 u, coefficients, rungs, nearest[i * n_segments + s],
                                 totals, at, n_weights, n_rungs,
                             )  # fmt: skip
-                        bases[r] = nearest[i * n_segments + s] if relative else 0.0
-                        if n_weights == 1 and bases[r] < np.inf:
+                        base = nearest[i * n_segments + s]
+                        bases[r] = base if relative and base < np.inf else 0.0  # ∞: no term yet
+                        if n_weights == 1:
                             w = window(W, lo, hi - lo)
                             _absorb_segment(kind, u, w, coefficients, rungs, bases[r], totals, at)
                         lo = hi

@@ -7,9 +7,11 @@ weights and the parts of a distributed array alike.
 
 from abc import ABC, abstractmethod
 
+import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
-from mercer._arrays import Array
+from mercer._arrays import Array, like, times_powers_of_two
 from mercer.kernels import Kernel
 
 
@@ -27,7 +29,7 @@ class Law(ABC):
         """Merge two partial results."""
 
     @abstractmethod
-    def scale(self, partial: Array, exponents: Array) -> Array:
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
         """Return the partial result of weights that are 2**exponents times as large."""
 
 
@@ -42,9 +44,8 @@ class Sum(Law):
     def merge(self, a: Array, b: Array) -> Array:
         return a + b
 
-    def scale(self, partial: Array, exponents: Array) -> Array:
-        half = exponents // 2  # 2**exponents itself may overflow where the product does not
-        return partial * 2.0**half * 2.0 ** (exponents - half)
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
+        return times_powers_of_two(partial, exponents)
 
 
 class LogSum(Law):
@@ -62,8 +63,8 @@ class LogSum(Law):
     def merge(self, a: Array, b: Array) -> Array:
         return array_namespace(a, b).logaddexp(a, b)
 
-    def scale(self, partial: Array, exponents: Array) -> Array:
-        return partial + exponents * 0.6931471805599453  # log 2
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
+        return partial + like(exponents, partial) * 0.6931471805599453  # log 2
 
 
 SUM, LOG_SUM = Sum(), LogSum()

@@ -6,7 +6,7 @@ anew, so that neither pass keeps anything of size n × m.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from sklearn import config_context
 
-from mercer._arrays import Array, itemsize
+from mercer._arrays import Array, itemsize, refuse_batch
 from mercer._memory import is_out_of_memory, room_on_device, row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
@@ -48,14 +48,11 @@ def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
     """Return the sums with a history, if one is wanted: tiles give the gradients."""
     import torch
 
-    weights = problem.weights
-    tracked = any(A is not None and A.requires_grad for A in (problem.X, problem.Y, weights))
-    if not (tracked and torch.is_grad_enabled()):
-        with torch.no_grad():
-            return with_room(problem, lambda: sums(problem))
-    if weights is None:
-        weights = torch.ones(problem.n_columns, dtype=problem.X.dtype, device=problem.X.device)
-    return _differentiable_sum().apply(problem.X, problem.Y, weights, problem, sums)
+    order = problem.order
+    if order is not None:
+        order = torch.as_tensor(order, device=problem.X.device)
+    tensors = problem.X, problem.Y, problem.weights, order
+    return _differentiable_sum().apply(*tensors, problem, sums)
 
 
 def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
@@ -170,15 +167,14 @@ def tiled_sums(problem: Problem) -> Array:
         d2 = tiling.distances(X[tile.rows], tiling.columns_of(Y, tile), tile)
         w = _as_columns(weights[tile.columns])
         for b, bandwidth in enumerate(tiling.geometry.bandwidths):
-            partial = reduction.reduce(problem.kernel, d2, bandwidth, w).to(torch.float64)
+            with _matmul_precision("high"):
+                partial = reduction.reduce(problem.kernel, d2, bandwidth, w).to(torch.float64)
             so_far = out[b, tile.rows, tile.outputs]
             out[b, tile.rows, tile.outputs] = reduction.merge(so_far, partial)
     return out
 
 
-def _backward(
-    X: Array, Y: Array, weights: Array, out: Array, grad: Array, problem: Problem
-) -> tuple[Array, Array, Array]:
+def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, Array]:
     """Return gradients by automatic differentiation of one tile at a time.
 
     The derivative of log Σ is that of Σ with terms divided by the sum, which is known.
@@ -186,10 +182,13 @@ def _backward(
     import torch
 
     tiling = Tiling.of(problem, choose_geometry(problem))
+    X, Y, weights = problem.X, problem.Y, problem.weights
+    if weights is None:
+        weights = torch.ones(problem.n_columns, dtype=X.dtype, device=X.device)
     gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
     empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
     for tile in tiling.tiles():
-        with torch.enable_grad():
+        with torch.enable_grad(), _matmul_precision("high"):
             x = X[tile.rows].detach().requires_grad_()
             y = tiling.columns_of(Y, tile).detach().requires_grad_()
             w = weights[tile.columns].detach().requires_grad_()
@@ -207,7 +206,7 @@ def _backward(
                 else:
                     terms = problem.kernel.profile(d2, bandwidth)
                 objective = objective + ((terms @ _as_columns(w)) * g).sum()
-        parts = torch.autograd.grad(objective, (x, y, w))
+            parts = torch.autograd.grad(objective, (x, y, w))
         gradients[0][tile.rows] += parts[0]
         if tiling.order is None:
             gradients[1][tile.columns] += parts[1]
@@ -219,28 +218,80 @@ def _backward(
 
 @cache
 def _differentiable_sum() -> Any:
-    """Return the sum as a torch function; torch is imported when the first tensor comes."""
+    """Return the sum as a torch function; torch is imported when the first tensor comes.
+
+    Tensors are arguments, beside the problem that has them, as transforms of torch.func put others
+    in their place.
+    """
     import torch
+
+    def state(
+        problem: Problem, X: Array, Y: Array, weights: Array | None, order: Array | None
+    ) -> Problem:
+        return replace(problem, X=X, Y=Y, weights=weights, order=order)
 
     class KernelSum(torch.autograd.Function):
         @staticmethod
         def forward(
-            ctx: Any, X: Array, Y: Array, weights: Array, problem: Problem, sums: Any
+            X: Array, Y: Array, weights: Any, order: Any, problem: Problem, sums: Any
         ) -> Array:
-            out = with_room(problem, lambda: sums(problem))
-            ctx.save_for_backward(X, Y, weights, out)
-            ctx.problem = problem
-            return out
+            stated = state(problem, X, Y, weights, order)
+            return with_room(stated, lambda: sums(stated))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Array) -> None:
+            *tensors, ctx.problem, _ = inputs
+            ctx.save_for_backward(*tensors, output)
 
         @staticmethod
         def backward(ctx: Any, grad: Array) -> tuple[Array | None, ...]:
-            if torch.is_grad_enabled():  # create_graph=True
-                raise RuntimeError(
-                    "kernel sums can be differentiated once: use create_graph=False, or write "
-                    "the sum in torch for second derivatives."
+            x, y, w = Gradient.apply(grad, *ctx.saved_tensors, ctx.problem)
+            return x, y, None if ctx.saved_tensors[2] is None else w, None, None, None
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> None:
+            raise RuntimeError(
+                "kernel sums have no forward-mode derivatives (torch.func.jvp, jacfwd, hessian): "
+                "use torch.func.vjp, jacrev or grad, or write the sum in torch."
+            )
+
+        vmap = staticmethod(refuse_batch)  # jacfwd asks for it, with rows that are no batch
+
+    class Gradient(torch.autograd.Function):
+        @staticmethod
+        def forward(
+            grad: Array, X: Array, Y: Array, weights: Any, order: Any, out: Array, problem: Problem
+        ) -> tuple[Array, Array, Array]:
+            return _backward(state(problem, X, Y, weights, order), out, grad)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            """Nothing is kept: there is no second derivative."""
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Array) -> None:
+            raise RuntimeError(
+                "kernel sums can be differentiated once: write the sum in torch for second "
+                "derivatives."
+            )
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> None:
+            Gradient.backward(ctx)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], *given: Any) -> tuple[Any, Any]:
+            """One gradient after the other: jacrev asks for a batch of them."""
+            each = [
+                Gradient.apply(
+                    *(
+                        A if dim is None else A.select(dim, i)
+                        for A, dim in zip(given, in_dims, strict=True)
+                    )
                 )
-            X, Y, weights, out = ctx.saved_tensors
-            return (*_backward(X, Y, weights, out, grad, ctx.problem), None, None)
+                for i in range(info.batch_size)
+            ]
+            return tuple(torch.stack(parts) for parts in zip(*each, strict=True)), (0, 0, 0)
 
     return KernelSum
 

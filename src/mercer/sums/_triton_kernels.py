@@ -41,7 +41,7 @@ LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that o
 def kappa_of(coefficient, radius, units):
     """Return what squared distances in units are multiplied by."""
     r2 = tl.load(radius)
-    return coefficient * (tl.where(r2 > 0, r2, 1.0) / (units * units))
+    return coefficient * (tl.where(r2 == 0, 1.0, r2) / (units * units))
 
 
 @triton.jit
@@ -239,7 +239,7 @@ def _absorb_tile(
     if HOME:  # rows meet themselves
         e = tl.where(mine[:, None] == columns[None, :], own_value, e)
     if KIND == LAPLACE:
-        e = -tl.sqrt(tl.maximum(-e, 0.0))
+        e = -tl.sqrt(tl.maximum(-e, 0.0, propagate_nan=tl.PropagateNan.ALL))
     shrink = top
     if LOG:
         higher = tl.maximum(top, tl.max(e, 1))
@@ -249,7 +249,7 @@ def _absorb_tile(
     if KIND == CAUCHY:
         p = 1.0 / (1.0 - e)
     elif KIND == EPANECHNIKOV:
-        p = tl.maximum(1.0 + e, 0.0)
+        p = tl.maximum(1.0 + e, 0.0, propagate_nan=tl.PropagateNan.ALL)
     else:
         p = tl.exp2(e)
     w = columns.to(tl.float32)

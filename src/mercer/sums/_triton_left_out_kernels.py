@@ -36,17 +36,18 @@ def _absorb_rung(
     w = tl.load(weights + columns)
     s = s * shrink[:, None]
     if REMOVAL:
-        if reach * tl.load(highest + (RUNG * (n_columns // COLUMNS) + tile)) > _NOTHING:
+        if reach * tl.load(highest + (RUNG * (n_columns // COLUMNS) + tile)) <= _NOTHING:
+            s += fold(p * w[None, :], ROWS, COLUMNS, FOLD)
+        else:
             power = p
             if SQUARED:
                 power = p * p
             left = 1.0 - (power * gone[:, None]) * tl.load(inverse + columns)[None, :]
-            rho = tl.rsqrt(tl.maximum(left, tl.load(least + columns)[None, :]))
+            floor = tl.load(least + columns)[None, :]
+            rho = tl.rsqrt(tl.maximum(left, floor, propagate_nan=tl.PropagateNan.ALL))
             q = tl.load(drift_weights + columns)
             drift += fold((rho - 1.0) * q[None, :], ROWS, COLUMNS, FOLD)
             s += fold(p * rho * w[None, :], ROWS, COLUMNS, FOLD)
-        else:
-            s += fold(p * w[None, :], ROWS, COLUMNS, FOLD)
     else:
         s += fold(p * w[None, :], ROWS, COLUMNS, FOLD)
     return s, drift

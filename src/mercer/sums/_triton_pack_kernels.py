@@ -49,7 +49,7 @@ def _split(
 ):  # fmt: skip
     """Return H and L of features f, in float64; `radius`, a squared norm, is written as `units`."""
     r2 = tl.load(radius).to(tl.float64)
-    per_unit = tl.where(r2 > 0, units / tl.sqrt(r2), 1.0)
+    per_unit = tl.where(r2 == 0, 1.0, units / tl.sqrt(r2))
     at = rows.to(tl.int64)[:, None] * row_stride + f[None, :] * column_stride
     z = tl.load(A + at, mask=is_number, other=0.0) * scale
     middle = tl.load(centre + f[None, :] + 0 * rows[:, None], mask=is_number, other=0.0)

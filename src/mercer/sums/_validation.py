@@ -5,9 +5,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_torch_array
 
-from mercer._arrays import Array, detached, is_on_gpu, like, to_numpy
+from mercer._arrays import Array, detached, like, to_numpy
 from mercer._rows import as_array, as_float, check_finite, first, place
 
 
@@ -26,8 +26,8 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     weights = as_float(weights, "weights")
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
-    if is_on_gpu(X) and n_rows and weights.dtype == X.dtype:
-        low, high = xp.stack(detached(weights).aminmax()).tolist()  # one word with the device
+    if is_torch_array(X) and n_rows and weights.dtype == X.dtype:
+        low, high = to_numpy(xp.stack(detached(weights).aminmax()))  # one word with the device
         if 0 < low <= high < inf:
             return narrow
     check_finite(weights, "weights")
@@ -53,7 +53,7 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
 
 
 def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> Array | None:
-    """Return group numbers 0…G−1 as integers, NumPy's or, for rows on a GPU, there."""
+    """Return group numbers 0…G−1 as integers of X's library, where X is."""
     if groups is None:
         return None
     if weights is not None and weights.ndim == 2:
@@ -72,15 +72,15 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> A
             f"groups must be integers 0, 1, …, got {kind}; "
             "sklearn.preprocessing.LabelEncoder makes such numbers of labels."
         )
-    if is_on_gpu(X):
-        numbers = like(numbers, X, dtype=array_namespace(X).int64)
-    else:
-        numbers = to_numpy(numbers)
+    if is_torch_array(numbers):  # which can not order all kinds of integers
+        numbers = numbers.to(array_namespace(numbers).int64)
     if n_rows:
         low, high = (int(end) for end in (numbers.min(), numbers.max()))
         if not 0 <= low <= high < 2**31:
             raise ValueError(f"groups must be integers 0, 1, …, got {low if low < 0 else high}.")
-    return numbers if is_on_gpu(X) else numbers.astype(np.int64)
+    if is_torch_array(X):
+        return like(numbers, X, dtype=array_namespace(X).int64)
+    return to_numpy(numbers).astype(np.int64)
 
 
 def check_bandwidth(bandwidth: Any) -> tuple[tuple[float, ...], bool]:
