@@ -80,6 +80,17 @@ def solve_triangular(A: Array, B: Array, *, lower: bool, transposed: bool = Fals
     return solve(A.mT, B, upper=lower) if transposed else solve(A, B, upper=not lower)
 
 
+def invert_triangular(A: Array, *, lower: bool) -> Array:
+    """Return the inverse of a triangular matrix, whose other triangle is nought."""
+    if is_numpy_array(A):
+        with lapack_threads(A):
+            inverse, _ = linalg.lapack.dtrtri(A, lower=lower)
+        return inverse
+    xp = array_namespace(A)
+    one = xp.eye(A.shape[0], dtype=A.dtype, device=device(A))
+    return solve_triangular(A, one, lower=lower)
+
+
 def eigh(A: Array) -> tuple[Array, Array]:
     """Return all eigenvalues of a symmetric matrix, ascending, and its eigenvectors.
 

@@ -103,17 +103,27 @@ def test_above_two_thousand_rows_it_says_so_once():
     X, y = load_digits(return_X_y=True)
     X, y = np.vstack([X, X + 0.5]) / 16, np.r_[y, y]
     model = KernelFisherDiscriminant(random_state=0)
-    with pytest.warns(UserWarning, match="1000 landmarks") as said:
+    with pytest.warns(UserWarning, match="1825 landmarks") as said:  # √(2 000³/2 400)
         model.fit(X[:2400], y[:2400])
     assert len(said) == 1
     assert said[0].filename == __file__
-    assert len(model.support_) == 1000
+    assert len(model.support_) == 1825
     assert model.score(X[2400:], y[2400:]) > 0.97
     model.set_params(gamma=model.gamma_, alpha=model.alpha_)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_params(n_landmarks=300).fit(X[:2400], y[:2400])
     assert len(model.support_) == 300
+
+
+@pytest.mark.filterwarnings("ignore:.*landmarks")
+@pytest.mark.parametrize(("n_rows", "expected"), [(201, 199), (300, 163), (800, 100), (900, 100)])
+def test_landmarks_fall_from_all_rows_at_the_limit(monkeypatch, n_rows, expected):
+    monkeypatch.setattr(_exact, "_MOST_ROWS", 200)
+    monkeypatch.setattr(_exact, "_LANDMARKS", 100)
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(n_rows) % 2
+    model = KernelFisherDiscriminant(gamma=1.0, alpha=1e-2, random_state=0).fit(X, y)
+    assert len(model.support_) == expected
 
 
 def test_all_rows_above_two_thousand_if_told(monkeypatch):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mercer.discriminants import KernelFisherDiscriminant
+from mercer.discriminants import KernelFisherDiscriminant, _exact
 from mercer.discriminants._coding import contrasts, encode
 from mercer.discriminants._gaussian import fit_rule
 from mercer.discriminants._tuning import best_entry, loo_rule
-from mercer.spectral import decompose_kernel
+from mercer.spectral import decompose_kernel, factor_kernel
 from oracles.fisher import left_out_outputs
 
 
@@ -57,11 +57,55 @@ def test_the_chosen_point_is_on_the_surface(bundled):
     assert 0 < row < len(results["gamma"]) - 1, "the ladder was widened until this holds"
 
 
+def chessboard(n_rows, n_fields, seed=0):
+    """Return points on a board, and the colours of their fields."""
+    X = np.random.default_rng(seed).uniform(0, n_fields, (n_rows, 2))
+    return X, (X.astype(int).sum(axis=1) % 2).astype(int)
+
+
+@pytest.mark.parametrize("penalty", ["rkhs", "coef"])
+def test_on_many_rows_the_ladder_is_tried_on_a_sample_and_the_choice_on_all(monkeypatch, penalty):
+    X, y = chessboard(600, 4)
+    model = KernelFisherDiscriminant(penalty=penalty)
+    whole = model.fit(X[:500], y[:500]).loo_results_
+    assert (whole["rows"] == 500).all()
+
+    sizes = []
+    watched = [("decompose_kernel", decompose_kernel), ("factor_kernel", factor_kernel)]
+    for name, function in watched:
+        monkeypatch.setattr(
+            _exact, name, lambda K, *rest, f=function: sizes.append((len(K), f)) or f(K, *rest)
+        )
+    results = model.fit(X, y).loo_results_
+    row, column = results["best_index"]
+    assert sizes.count((600, decompose_kernel)) == 1, "the one that is expensive"
+    assert sizes.count((500, decompose_kernel)) == len(results["gamma"])
+    assert 1 <= sizes.count((600, factor_kernel)) <= 3
+    judged = np.full(len(results["gamma"]), 500)
+    judged[row] = 600
+    np.testing.assert_array_equal(results["rows"], judged)
+    assert results["gamma"][row] == model.gamma_
+    assert results["alpha"][row, column] == pytest.approx(model.alpha_)
+    # The line of the choice is that of all rows, whoever chose the width.
+    given = KernelFisherDiscriminant(penalty=penalty, gamma=model.gamma_).fit(X, y)
+    for name in ("alpha", "score", "squared_error"):
+        np.testing.assert_array_equal(results[name][row], given.loo_results_[name][0])
+    np.testing.assert_array_equal(given.predict(X), model.predict(X))
+
+
+def test_a_sample_finds_a_width_as_good_as_all_rows_do(monkeypatch):
+    # Fields so small that a sixth of the rows needs wider kernels than all of them.
+    X, y = chessboard(900, 5)
+    monkeypatch.setattr(_exact, "_SEARCH_ROWS", 150)
+    sampled = KernelFisherDiscriminant().fit(X, y).loo_results_
+    monkeypatch.setattr(_exact, "_SEARCH_ROWS", 900)
+    whole = KernelFisherDiscriminant().fit(X, y).loo_results_
+    assert sampled["score"][sampled["best_index"]] > whole["score"].max() - 0.01
+
+
 def test_the_ladder_widens_beyond_its_edge():
     # A chessboard of 8 × 8 fields needs a kernel far narrower than the distances between rows.
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 8, (400, 2))
-    y = (X.astype(int).sum(axis=1) % 2).astype(int)
+    X, y = chessboard(400, 8)
     model = KernelFisherDiscriminant().fit(X, y)
     assert len(model.loo_results_["gamma"]) > 7
     assert model.score(X, y) > 0.9

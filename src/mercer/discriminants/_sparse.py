@@ -149,7 +149,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     eigenvalues_ : ndarray of shape (n_classes − 1,)
         The criterion of each discriminant.
     loo_results_ : dict
-        The leave-one-out surface of the sample, with ``gamma="loo"``.
+        The leave-one-out surface of the sample, with ``gamma="loo"``; its "rows" says how many.
     node_results_ : dict
         "n_nodes" and "score", unless ``node_choice="all"``.
     n_features_in_ : int
