@@ -135,7 +135,7 @@ def test_the_threshold_is_that_of_the_prior():
     rng = np.random.default_rng(2)
     f = np.r_[rng.normal(0, 1, 300), rng.normal(2, 1, 100)][:, None]
     y = np.repeat([0, 1], [300, 100])
-    rule = fit_rule(f, 2 * f, y, np.full(400, 1 / 400), np.log([0.75, 0.25]))
+    rule = fit_rule(f, 2 * f, np.eye(1), y, np.full(400, 1 / 400), np.log([0.75, 0.25]))
     f1, f2 = f[y == 1].mean(), f[y == 0].mean()
     s2 = np.mean((f - np.where(y == 1, f1, f2)[:, None]) ** 2)
     t = (f1 + f2) / 2 + s2 / (f1 - f2) * np.log(300 / 100)
@@ -149,10 +149,11 @@ def test_class_means_stay_between_nought_and_those_of_the_fit():
     noise = np.random.default_rng(4).normal(0, 0.1, (20, 1))
     weights, priors = np.full(20, 1 / 20), np.log([0.6, 0.4])
     for factor, expected in [(-1.0, 0.0), (0.5, 0.5), (3.0, 1.0)]:
-        rule = fit_rule(factor * fitted + noise - noise.mean(), fitted, y, weights, priors)
+        outputs = factor * fitted + noise - noise.mean()
+        rule = fit_rule(outputs, fitted, np.eye(1), y, weights, priors)
         variance = np.var(noise) if 0 <= factor <= 1 else None
         if variance is None:  # what the means do not explain is spread
-            variance = np.mean((factor * fitted + noise - noise.mean() - expected * fitted) ** 2)
+            variance = np.mean((outputs - expected * fitted) ** 2)
         np.testing.assert_allclose(rule.coef[0, 1], expected / variance, rtol=0.2, atol=1e-9)
 
 

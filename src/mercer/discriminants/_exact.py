@@ -65,15 +65,16 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     taken from these outputs, and no fold is ever refitted.
 
     Discriminants are expansions [1]_ (eqs 4, 10, 21), and the class is the most probable one
-    for Gaussians of one variance around the class means of the regression's outputs f(x):
+    for Gaussians around the class means, with a variance of each discriminant for all classes:
 
     .. math::
 
         z(x) = \sum_i \alpha_i k(x, x_i), \qquad
         \alpha = (N + \mu R)^{-1} (M_1 - M_2), \qquad
-        \hat c(x) = \arg\max_c \; \ln \pi_c - \frac{\| f(x) - \bar f_c \|^2}{2 s^2}
+        \hat c(x) = \arg\max_c \; \ln \pi_c - \sum_k \frac{(z_k(x) - \bar z_{ck})^2}{2 s_k^2}
 
-    With two classes that is the threshold (f₁ + f₂)/2 + (s²/J)·ln(π₂/π₁).
+    With two classes that is the threshold (z₁ + z₂)/2 + (s²/(z₁ − z₂))·ln(π₂/π₁), and with a linear
+    kernel and a small ridge the rule is linear discriminant analysis.
 
     ======================== ====================================================
     in the paper             here

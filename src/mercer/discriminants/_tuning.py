@@ -129,7 +129,9 @@ def loo_rule(
     errors = xp.sum((targets - outputs) ** 2, axis=-1) @ coding.weights / targets.shape[1]
     left_out = coding.weights * xp.minimum(coding.counts, 1.0) / coding.counts
     outputs = outputs + (left_out / (1.0 - left_out))[:, None] * targets
-    rule = fit_rule(outputs, fitted, coding.labels, coding.rule_weights, log_priors)
+    explained = (coding.weights[:, None] * targets).T @ fitted
+    _, axes = xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)
+    rule = fit_rule(outputs, fitted, axes, coding.labels, coding.rule_weights, log_priors)
     return rule, outputs, errors
 
 
