@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from array_api_compat import array_namespace, device
+from scipy.sparse import issparse
 from sklearn import get_config
 
 Array = Any
@@ -32,16 +33,21 @@ def by_slabs(answer: Callable[[Array], Array], X: Array, bytes_per_row: int) -> 
     ----------
     answer : callable
         From some rows of X to an array with a row for each.
-    X : array of shape (n, d)
+    X : array or csr matrix of shape (n, d)
+        Ranges of a sparse one are made dense.
     bytes_per_row : int
         What is computed on the way, beside the answer itself.
     """
+    sparse = issparse(X)
+    if sparse:
+        bytes_per_row += X.shape[1] * X.dtype.itemsize
     slabs = list(row_slabs(X.shape[0], bytes_per_row, working_memory() // 2))
     if len(slabs) <= 1:
-        return answer(X)
+        return answer(X.toarray() if sparse else X)
     out = None
     for start, stop in slabs:
-        part = answer(X[start:stop, :])
+        rows = X[start:stop, :]
+        part = answer(rows.toarray() if sparse else rows)
         if out is None:
             xp, shape = array_namespace(part), (X.shape[0], *part.shape[1:])
             out = xp.empty(shape, dtype=part.dtype, device=device(part))

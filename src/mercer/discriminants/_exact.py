@@ -258,7 +258,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows, or the kernel matrix of all rows with ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Classes.

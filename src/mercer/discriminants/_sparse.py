@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import like, take_rows
 from mercer._dask_estimators import on_dask
 from mercer._memory import room_on_device
+from mercer._rows import dense_rows
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
@@ -262,7 +263,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows; float32 is not copied.
         y : array-like of shape (n_samples,)
             Classes.
@@ -311,7 +312,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Yields
@@ -319,7 +320,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         ndarray of shape (n_samples,)
             Predictions; the last are those of `predict`.
         """
-        X = self._check_new(X, double=True)
+        X = dense_rows(self._check_new(X, double=True))
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
         outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):
