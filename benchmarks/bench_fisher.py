@@ -19,10 +19,11 @@ row's prediction is CPU time on one core, the best of three runs.
 """
 
 import argparse
-import multiprocessing
 import os
 import pickle
 import resource
+import subprocess
+import sys
 import time
 import warnings
 from contextlib import contextmanager
@@ -256,22 +257,15 @@ def seconds_of(work) -> tuple[float, float]:
 @contextmanager
 def busy_cores():
     """Keep every core busy with another process."""
-    context = multiprocessing.get_context("spawn")
-    others = [context.Process(target=_spin, daemon=True) for _ in range(os.cpu_count() or 1)]
-    for other in others:
-        other.start()
-    time.sleep(2.0)  # until they run
+    spin = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(spin) for _ in range(os.cpu_count() or 1)]
+    time.sleep(1.0)  # until they run
     try:
         yield
     finally:
         for other in others:
             other.kill()
-            other.join()
-
-
-def _spin() -> None:
-    while True:
-        pass
+            other.wait()
 
 
 if __name__ == "__main__":
