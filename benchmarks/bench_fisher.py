@@ -258,7 +258,7 @@ def seconds_of(work) -> tuple[float, float]:
 def busy_cores():
     """Keep every core busy with another process."""
     spin = [sys.executable, "-c", "while True: pass"]
-    others = [subprocess.Popen(spin) for _ in range(os.cpu_count() or 1)]
+    others = [subprocess.Popen(spin) for _ in range(os.cpu_count() or 1)]  # noqa: S603
     time.sleep(1.0)  # until they run
     try:
         yield

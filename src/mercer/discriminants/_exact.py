@@ -97,7 +97,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
         distance ("laplacian": the sum of absolute differences, "poly": the inner product), and
         goes on for as long as the best lies on an edge.  Above 500 rows a sample of 500 is tried,
-        and the best there and the two next narrower ones then on all rows.  "scale" is
+        and the best there, one wider and two narrower ones then on all rows.  "scale" is
         1 / (n_features · variance).
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
@@ -165,7 +165,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time O(n³) for each width (7 as a rule; above 500 rows for one, and an eighth of that for three
+    Time O(n³) for each width (7 as a rule; above 500 rows for one, and an eighth of that for four
     more) and O(n²·C) for each ridge; memory O(n²).  With m landmarks O(n·m²) and O(n·m).  A
     prediction costs n_terms kernels.
 
@@ -458,16 +458,16 @@ def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned
 
 
 def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: float) -> float:
-    """Return the best of the sample's width and the next two narrower ones, judged on all rows.
+    """Return the best of the sample's width, one wider and two narrower ones, judged on all rows.
 
-    More rows fill narrower kernels, so that no wider one is tried.  Each is judged by
-    leave-one-out at the ridge that was its best on the sample: the k-th of the path there, and so
-    the k-th of the path here.
+    More rows fill narrower kernels.  Each is judged by leave-one-out at the ridge that was its
+    best on the sample: the k-th of the path there, and so the k-th of the path here.
     """
     surface, coding = sampled.results, problem.coding.like(gram.base)
     best, _ = surface["best_index"]
     gammas, points = [], []
-    for rung in range(min(best + 2, len(surface["gamma"]) - 1), best - 1, -1):  # the widest last
+    last = len(surface["gamma"]) - 1
+    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # of equals the widest is taken
         column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
         gamma = float(surface["gamma"][rung])
         K, alphas = gram.at(gamma)
