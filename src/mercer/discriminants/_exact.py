@@ -165,7 +165,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time O(n³) for each width (7 as a rule; above 500 rows for one, and an eighth of that for four
+    Time O(n³) for each width (7 as a rule; above 500 rows for one, and a seventh of that for four
     more) and O(n²·C) for each ridge; memory O(n²).  With m landmarks O(n·m²) and O(n·m).  A
     prediction costs n_terms kernels.
 
