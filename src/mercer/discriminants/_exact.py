@@ -165,7 +165,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time O(n³) for each width (7 as a rule; above 500 rows for one, and a seventh of that for four
+    Time O(n³) for each width (7 as a rule; above 500 rows for one, and a seventh of that for eight
     more) and O(n²·C) for each ridge; memory O(n²).  With m landmarks O(n·m²) and O(n·m).  A
     prediction costs n_terms kernels.
 
@@ -460,8 +460,9 @@ def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned
 def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: float) -> float:
     """Return the best of the sample's width, one wider and two narrower ones, judged on all rows.
 
-    More rows fill narrower kernels.  Each is judged by leave-one-out at the ridge that was its
-    best on the sample: the k-th of the path there, and so the k-th of the path here.
+    More rows fill narrower kernels and need less of a ridge.  Each is judged by leave-one-out at
+    the ridge that was its best on the sample, and at the next smaller one: the k-th of the path
+    there, and so the k-th of the path here.
     """
     surface, coding = sampled.results, problem.coding.like(gram.base)
     best, _ = surface["best_index"]
@@ -471,12 +472,13 @@ def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: flo
         column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
         gamma = float(surface["gamma"][rung])
         K, alphas = gram.at(gamma)
-        one = alphas[column : column + 1]
-        basis = factor_kernel(K, coding.weights, float(one[0]))
-        if basis is None:  # not positive: the decomposition has a sentence for that
-            return sampled.gamma
-        gammas.append(gamma)
-        points.append(evaluate(basis, one, coding, problem.log_priors, problem.scoring))
+        for one in alphas[max(column - 1, 0) : column + 1]:
+            basis = factor_kernel(K, coding.weights, float(one))
+            if basis is None:  # not positive: the decomposition has a sentence for that
+                return sampled.gamma
+            ridge = np.array([one])
+            gammas.append(gamma)
+            points.append(evaluate(basis, ridge, coding, problem.log_priors, problem.scoring))
     score, error = np.concatenate(points, axis=1)
     return gammas[best_entry(score, error, tie_slack(coding))]
 
