@@ -117,7 +117,7 @@ def test_above_two_thousand_rows_it_says_so_once():
 
 
 @pytest.mark.filterwarnings("ignore:.*landmarks")
-@pytest.mark.parametrize(("n_rows", "expected"), [(201, 199), (300, 163), (800, 100), (900, 100)])
+@pytest.mark.parametrize(("n_rows", "expected"), [(201, 170), (300, 163), (800, 100), (900, 100)])
 def test_landmarks_fall_from_all_rows_at_the_limit(monkeypatch, n_rows, expected):
     monkeypatch.setattr(_exact, "_MOST_ROWS", 200)
     monkeypatch.setattr(_exact, "_LANDMARKS", 100)

@@ -47,9 +47,11 @@ __all__ = ["KernelFisherDiscriminant"]
 
 Array = Any
 
-# Rows above which n_landmarks="auto" moves to landmarks, and how many it takes at least.
+# Rows above which n_landmarks="auto" moves to landmarks, how many it takes at least, and the most
+# of all rows: features on nearly all rows are so nearly dependent that leave-one-out is rounding.
 _MOST_ROWS = 2000
 _LANDMARKS = 1000
+_MOST_OF_ROWS = 0.85
 # Rows above which the ladder of widths is tried on a sample of this size.
 _SEARCH_ROWS = 500
 
@@ -128,7 +130,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     n_landmarks : "auto", int or None, default="auto"
         Rows that the expansion stands on: a random subset of this size, classes ∝ √n.  None
         takes all; "auto" takes all up to 2 000 rows, and above that, with a warning,
-        √(2000³/n_samples) of them, at least 1 000.
+        √(2000³/n_samples) of them, at most 85 % and at least 1 000.
     random_state : int, RandomState or None, default=None
         For landmarks.
 
@@ -326,14 +328,15 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     def _resolve_n_terms(self, n_rows: int) -> int:
         """Return how many rows the expansion may stand on.
 
-        Landmarks cost rows times the square of their number, so that their number falls from all
-        rows at the limit: neither time nor accuracy has a step there.
+        Landmarks cost rows times the square of their number, so that their number falls from 85 %
+        of the rows at the limit: time has no step beyond a factor of two there.
         """
         if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= _MOST_ROWS):
             return n_rows
         if self.n_landmarks != "auto":
             return int(self.n_landmarks)
-        n_landmarks = max(_LANDMARKS, int(np.sqrt(_MOST_ROWS**3 / n_rows)))
+        affordable = min(_MOST_OF_ROWS * n_rows, np.sqrt(_MOST_ROWS**3 / n_rows))
+        n_landmarks = max(_LANDMARKS, int(affordable))
         warnings.warn(
             f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
             f"{n_landmarks} landmarks. Set n_landmarks to choose their number or to None for all "
