@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from array_api_compat import array_namespace, device
+from scipy.sparse import issparse
 from sklearn import get_config
 
 Array = Any
@@ -25,12 +26,17 @@ def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[in
         yield start, min(start + step, n_rows)
 
 
+def _dense_range(X: Any, rows: slice) -> Any:
+    """Return a range of the rows of an array, or of a sparse matrix as an array."""
+    return X[rows, :].toarray() if issparse(X) else X[rows, :]
+
+
 def by_slabs(
     answer: Callable[[Any], Array],
     X: Any,
     bytes_per_row: int,
     *,
-    take: Callable[[Any, slice], Any] = lambda X, rows: X[rows, :],
+    take: Callable[[Any, slice], Any] = _dense_range,
 ) -> Array:
     """Answer ranges of rows one after the other, so that each takes half of the budget at most.
 
@@ -38,16 +44,19 @@ def by_slabs(
     ----------
     answer : callable
         From some rows of X to an array with a row for each.
-    X : array of shape (n, d), or what `take` knows how to take rows of
+    X : array or csr matrix of shape (n, d), or what `take` knows how to take rows of
+        Ranges of a sparse matrix are made dense, unless `take` does something else.
     bytes_per_row : int
         What is computed on the way, beside the answer itself.
     take : callable
         From X and a slice to some rows of X.
     """
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if issparse(X):
+        bytes_per_row += X.shape[1] * X.dtype.itemsize
     slabs = list(row_slabs(n_rows, bytes_per_row, working_memory() // 2))
     if len(slabs) <= 1:
-        return answer(X)
+        return answer(take(X, slice(0, n_rows)))
     out = None
     for start, stop in slabs:
         part = answer(take(X, slice(start, stop)))

@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from mercer._arrays import Array, detached, to_numpy
-from mercer._memory import row_slabs
+from mercer._memory import row_slabs, working_memory
 
 LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
 # Squared distances by products below this share of the squared norms have lost digits.
@@ -222,6 +222,24 @@ def refuse_tensor(X: Any, who: object) -> None:
         raise TypeError(
             f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
         )
+
+
+def dense_rows(X: Any, otherwise: str = "") -> Any:
+    """Return a sparse matrix in full, if that fits the memory budget, and anything else as it is.
+
+    What is `otherwise` to be done where it does not fit is added to the sentence that says so.
+    """
+    if not issparse(X):
+        return X
+    n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if n_bytes > working_memory():
+        raise ValueError(
+            f"X is sparse and would take {n_bytes / 2**20:.0f} MiB as a dense array, more than "
+            f"working_memory={working_memory() / 2**20:.0f} MiB; reduce its columns (say, by "
+            "sklearn.decomposition.TruncatedSVD) or raise sklearn.set_config(working_memory=…)"
+            f"{otherwise}."
+        )
+    return X.toarray()
 
 
 def check_coordinates(Z: Any, n_components: int, who: object) -> NDArray[np.float64]:

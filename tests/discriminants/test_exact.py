@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -103,17 +103,27 @@ def test_above_two_thousand_rows_it_says_so_once():
     X, y = load_digits(return_X_y=True)
     X, y = np.vstack([X, X + 0.5]) / 16, np.r_[y, y]
     model = KernelFisherDiscriminant(random_state=0)
-    with pytest.warns(UserWarning, match="1000 landmarks") as said:
+    with pytest.warns(UserWarning, match="1825 landmarks") as said:  # √(2 000³/2 400)
         model.fit(X[:2400], y[:2400])
     assert len(said) == 1
     assert said[0].filename == __file__
-    assert len(model.support_) == 1000
+    assert len(model.support_) == 1825
     assert model.score(X[2400:], y[2400:]) > 0.97
     model.set_params(gamma=model.gamma_, alpha=model.alpha_)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_params(n_landmarks=300).fit(X[:2400], y[:2400])
     assert len(model.support_) == 300
+
+
+@pytest.mark.filterwarnings("ignore:.*landmarks")
+@pytest.mark.parametrize(("n_rows", "expected"), [(201, 170), (300, 163), (800, 100), (900, 100)])
+def test_landmarks_fall_from_all_rows_at_the_limit(monkeypatch, n_rows, expected):
+    monkeypatch.setattr(_exact, "_MOST_ROWS", 200)
+    monkeypatch.setattr(_exact, "_LANDMARKS", 100)
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(n_rows) % 2
+    model = KernelFisherDiscriminant(gamma=1.0, alpha=1e-2, random_state=0).fit(X, y)
+    assert len(model.support_) == expected
 
 
 def test_all_rows_above_two_thousand_if_told(monkeypatch):
@@ -216,3 +226,13 @@ def test_the_unit_of_gamma_is_the_median_distance():
     assert found == pytest.approx(1 / lower_median)
     ones = np.ones(len(repeated))
     assert kernel.gamma_unit(kernel.base(repeated, repeated), ones, ones) == pytest.approx(found)
+
+
+@pytest.mark.parametrize("left", [0, 1, 2, 20])
+def test_landmarks_that_are_nearly_all_rows_classify_as_all_rows_do(left):
+    """What the features left over was rounding, and leave-one-out chose by it."""
+    X, y = make_classification(300, 12, n_informative=6, n_classes=3, random_state=0, class_sep=0.8)
+    X, new, y, new_y = X[:200], X[200:], y[:200], y[200:]
+    every = KernelFisherDiscriminant(n_landmarks=None).fit(X, y).score(new, new_y)
+    model = KernelFisherDiscriminant(n_landmarks=200 - left, random_state=0).fit(X, y)
+    assert model.score(new, new_y) > every - 0.05

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mercer.discriminants import KernelFisherDiscriminant
+from mercer.discriminants import KernelFisherDiscriminant, _exact
 from mercer.discriminants._coding import contrasts, encode
 from mercer.discriminants._gaussian import fit_rule
 from mercer.discriminants._tuning import best_entry, loo_rule
-from mercer.spectral import decompose_kernel
+from mercer.spectral import decompose_kernel, factor_kernel
 from oracles.fisher import left_out_outputs
 
 
@@ -59,11 +59,61 @@ def test_the_chosen_point_is_on_the_surface(bundled):
     assert 0 < row < len(results["gamma"]) - 1, "the ladder was widened until this holds"
 
 
+def chessboard(n_rows, n_fields, seed=0):
+    """Return points on a board, and the colours of their fields."""
+    X = np.random.default_rng(seed).uniform(0, n_fields, (n_rows, 2))
+    return X, (X.astype(int).sum(axis=1) % 2).astype(int)
+
+
+@pytest.mark.parametrize("penalty", ["rkhs", "coef"])
+def test_on_many_rows_the_ladder_is_tried_on_a_sample_and_the_choice_on_all(monkeypatch, penalty):
+    X, y = chessboard(600, 4)
+    model = KernelFisherDiscriminant(penalty=penalty)
+    whole = model.fit(X[:500], y[:500]).loo_results_
+    assert (whole["rows"] == 500).all()
+
+    sizes = []
+    watched = [("decompose_kernel", decompose_kernel), ("factor_kernel", factor_kernel)]
+    for name, function in watched:
+        monkeypatch.setattr(
+            _exact, name, lambda K, *rest, f=function: sizes.append((len(K), f)) or f(K, *rest)
+        )
+    results = model.fit(X, y).loo_results_
+    row, column = results["best_index"]
+    assert sizes.count((600, decompose_kernel)) == 1, "the one that is expensive"
+    assert sizes.count((500, decompose_kernel)) == len(results["gamma"])
+    assert 1 <= sizes.count((600, factor_kernel)) <= 8
+    judged = np.full(len(results["gamma"]), 500)
+    judged[row] = 600
+    np.testing.assert_array_equal(results["rows"], judged)
+    assert results["gamma"][row] == model.gamma_
+    assert results["alpha"][row, column] == pytest.approx(model.alpha_)
+    # The line of the choice is that of all rows, whoever chose the width.
+    given = KernelFisherDiscriminant(penalty=penalty, gamma=model.gamma_).fit(X, y)
+    for name in ("alpha", "score", "squared_error"):
+        np.testing.assert_array_equal(results[name][row], given.loo_results_[name][0])
+    np.testing.assert_array_equal(given.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(("n_fields", "n_sampled", "off"), [(3, 60, 1 / 4), (5, 100, 2)])
+def test_all_rows_mend_the_width_of_a_sample(monkeypatch, n_fields, n_sampled, off):
+    X, y = chessboard(600, n_fields)
+    monkeypatch.setattr(_exact, "_SEARCH_ROWS", 600)
+    whole = KernelFisherDiscriminant().fit(X, y)
+    found, on_sample = [], _exact._try_on_sample
+    monkeypatch.setattr(
+        _exact, "_try_on_sample", lambda *a: found.append(on_sample(*a)) or found[-1]
+    )
+    monkeypatch.setattr(_exact, "_SEARCH_ROWS", n_sampled)
+    model = KernelFisherDiscriminant().fit(X, y)
+    assert found[0][0].gamma == pytest.approx(off * whole.gamma_), "the sample's own choice"
+    assert model.gamma_ == pytest.approx(whole.gamma_)
+    assert model.alpha_ == pytest.approx(whole.alpha_)
+
+
 def test_the_ladder_widens_beyond_its_edge():
     # A chessboard of 8 × 8 fields needs a kernel far narrower than the distances between rows.
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 8, (400, 2))
-    y = (X.astype(int).sum(axis=1) % 2).astype(int)
+    X, y = chessboard(400, 8)
     model = KernelFisherDiscriminant().fit(X, y)
     assert len(model.loo_results_["gamma"]) > 7
     assert model.score(X, y) > 0.9
@@ -93,7 +143,7 @@ def test_the_threshold_is_that_of_the_prior():
     rng = np.random.default_rng(2)
     f = np.r_[rng.normal(0, 1, 300), rng.normal(2, 1, 100)][:, None]
     y = np.repeat([0, 1], [300, 100])
-    rule = fit_rule(f, 2 * f, y, np.full(400, 1 / 400), np.log([0.75, 0.25]))
+    rule = fit_rule(f, 2 * f, np.eye(1), y, np.full(400, 1 / 400), np.log([0.75, 0.25]))
     f1, f2 = f[y == 1].mean(), f[y == 0].mean()
     s2 = np.mean((f - np.where(y == 1, f1, f2)[:, None]) ** 2)
     t = (f1 + f2) / 2 + s2 / (f1 - f2) * np.log(300 / 100)
@@ -107,10 +157,11 @@ def test_class_means_stay_between_nought_and_those_of_the_fit():
     noise = np.random.default_rng(4).normal(0, 0.1, (20, 1))
     weights, priors = np.full(20, 1 / 20), np.log([0.6, 0.4])
     for factor, expected in [(-1.0, 0.0), (0.5, 0.5), (3.0, 1.0)]:
-        rule = fit_rule(factor * fitted + noise - noise.mean(), fitted, y, weights, priors)
+        outputs = factor * fitted + noise - noise.mean()
+        rule = fit_rule(outputs, fitted, np.eye(1), y, weights, priors)
         variance = np.var(noise) if 0 <= factor <= 1 else None
         if variance is None:  # what the means do not explain is spread
-            variance = np.mean((factor * fitted + noise - noise.mean() - expected * fitted) ** 2)
+            variance = np.mean((outputs - expected * fitted) ** 2)
         np.testing.assert_allclose(rule.coef[0, 1], expected / variance, rtol=0.2, atol=1e-9)
 
 

@@ -107,9 +107,11 @@ def test_the_path_is_a_fit_at_every_length(blobs):
         if np.linalg.eigvalsh(kept).min() > 0:
             means = path.scores @ kept
             spread = F - np.stack([F[y == c].mean(axis=0) for c in range(3)])[y]
-            variance = (spread**2).sum() / 90 / 2 / (1 - h) ** 2
+            axes = np.linalg.eigh(path.explained(s))[1]  # the discriminants
+            variances = ((spread @ axes) ** 2).sum(axis=0) / 90 / (1 - h) ** 2
             rule = path.rule(s, np.log([0.2, 0.3, 0.5]))
-            np.testing.assert_allclose(rule.coef, means.T / variance, rtol=1e-6)
+            expected = axes @ np.diag(1 / variances) @ axes.T @ means.T
+            np.testing.assert_allclose(rule.coef, expected, rtol=1e-6)
         np.testing.assert_allclose(path.latent(K)[:, :s] @ path.q[:s], F, atol=1e-8)
     assert p.sum() == pytest.approx(1)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mercer.plots
-from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, comparison, tables
+from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, _linalg, comparison, tables
 from mercer._blocks import FAN_IN
 from mercer.bandwidth import _search, bandwidth_ladder
 from mercer.classifiers import _stages
@@ -52,8 +52,12 @@ SAID = [
      _sparse._SAMPLE_ROWS, _sparse._SAMPLE_POWER,
      _nodes.NodeLimits.resolve("auto", "auto", 9).n_candidates,
      _nodes.NodeLimits.resolve("auto", "auto", 11).n_candidates, 10),
-    ("discriminants.md", "Above # rows it expands on # random ones",
-     _exact._MOST_ROWS, _exact._LANDMARKS),
+    ("discriminants.md", "Above # rows it expands on √(#³/n) random ones, # at least",
+     _exact._MOST_ROWS, _exact._MOST_ROWS, _exact._LANDMARKS),
+    ("discriminants.md", "Above # rows the ladder is tried on a sample of #",
+     _exact._SEARCH_ROWS, _exact._SEARCH_ROWS),
+    ("discriminants.md", "Matrices of up to # rows are factored by one thread",
+     _linalg._ONE_THREAD_ROWS),
     ("discriminants.md", "# nodes below # classes, # up to # classes, # above",
      _nodes.NodeLimits.resolve("auto", "auto", 9).max_nodes, 10,
      _nodes.NodeLimits.resolve("auto", "auto", 20).max_nodes, 20,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.spectral import LandmarkMap, decompose_features, decompose_kernel
+from mercer.spectral import LandmarkMap, decompose_features, decompose_kernel, factor_kernel
 from oracles.fisher import left_out_outputs, ridge_regression, row_deleted_outputs
 
 ALPHAS = np.array([1e-6, 1e-3, 0.1, 10.0])
@@ -35,6 +35,16 @@ def test_every_ridge_solves_the_normal_equations(seed):
         identity, level = ridge_regression(K, np.eye(len(K)), p, alpha)
         leverage = np.diag(K @ identity + level)
         np.testing.assert_allclose(complements[k], 1 - leverage, atol=1e-7)
+        # One ridge by a Cholesky factor instead.
+        alone = factor_kernel(K, p, alpha).residuals(T, ALPHAS[k : k + 1])
+        np.testing.assert_allclose(alone[0][0], residuals[k], atol=1e-8)
+        np.testing.assert_allclose(alone[1][0], complements[k], atol=1e-8)
+
+
+def test_a_matrix_with_a_negative_eigenvalue_beyond_the_ridge_has_no_factor():
+    K, p, _ = _problem(0)
+    assert factor_kernel(-K, p, 1e-3) is None
+    assert factor_kernel(-K, p, 10.0) is not None
 
 
 @settings(max_examples=25)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,8 +20,8 @@ from mercer._dask import (
     from_memory,
     is_dask_array,
 )
-from mercer._memory import by_slabs, working_memory
-from mercer._rows import check_same_home, check_tensor
+from mercer._memory import by_slabs
+from mercer._rows import check_same_home, check_tensor, dense_rows
 from mercer._scales import warn_of_scales
 from mercer._sklearn import get_namespace
 from mercer._weights import Merged, check_row_weights, merge_copies
@@ -172,7 +171,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = [xp.float64, xp.float32]
-        X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
+        X = dense_rows(validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats))
         if self._is_in_blocks() and is_numpy_array(X):
             return from_memory(X)
         check_same_home(X, self.X_fit_)
@@ -200,7 +199,7 @@ class ClassVectorClassifier(ClassifierMixin, BaseEstimator, ABC):
         floats = [xp.float64, xp.float32]
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=floats)
         check_classification_targets(y)
-        X, labels = _dense(X), to_numpy(y)
+        X, labels = dense_rows(X), to_numpy(y)
         weights = check_row_weights(sample_weight, X.shape[0])
         if sample_weight is not None:
             counted = np.flatnonzero(weights > 0)
@@ -243,17 +242,3 @@ def check_priors(priors: Any, counts: NDArray[np.float64]) -> NDArray[np.float64
         raise ValueError(f"priors must add up to 1, got {values.sum():g}.")
     normalised: NDArray[np.float64] = values / values.sum()
     return normalised
-
-
-def _dense(X: Any) -> Array:
-    """Return a matrix in full, if that fits the memory budget."""
-    if not issparse(X):
-        return X
-    n_bytes = X.shape[0] * X.shape[1] * X.dtype.itemsize
-    if n_bytes > working_memory():
-        raise ValueError(
-            f"X is sparse and would take {n_bytes / 2**20:.0f} MiB as a dense array, more than "
-            f"working_memory={working_memory() / 2**20:.0f} MiB; reduce its columns (say, by "
-            "sklearn.decomposition.TruncatedSVD) or raise sklearn.set_config(working_memory=…)."
-        )
-    return X.toarray()

@@ -8,7 +8,7 @@ Two estimators, the strongest general classifiers here:
   a table of any length.
 
 Both are a least-squares regression on the classes (``_coding``), which gives discriminants and,
-with Gaussians of one variance on its outputs (``_gaussian``), classes::
+with Gaussians on its outputs (``_gaussian``), classes::
 
     rows ──► kernel ──► eigendecomposition ──► every ridge, leave-one-out ──┐      (exact)
      │                                                                      ├─► discriminants

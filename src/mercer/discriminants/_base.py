@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_same_home, check_span, check_tensor
+from mercer._rows import check_same_home, check_span, check_tensor, dense_rows
 from mercer._sklearn import get_namespace
 from mercer._weights import check_row_weights, merge_copies
 from mercer.discriminants._kernels import KernelFunction
@@ -68,13 +69,13 @@ class FisherDiscriminant(
         return self._kernel.combine(X, self.X_fit_, coef)
 
     def _check_new(self, X: Any, *, double: bool = False) -> Array:
-        """Return new rows as floats, if they are where the fit is."""
+        """Return new rows as floats, if they are where the fit is; sparse ones stay sparse."""
         check_is_fitted(self)
         X = check_tensor(X)
         xp, _ = get_namespace(X)
         floats = xp.float64 if double else [xp.float64, xp.float32]
-        X = validate_data(self, X, reset=False, dtype=floats)
-        check_same_home(X, self.dual_coef_)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=floats)
+        check_same_home(dense_rows(X[:0, :]) if issparse(X) else X, self.dual_coef_)
         return X
 
     def _answer(self, X: Any, finish: Callable[[Array], Array]) -> Array:
@@ -102,7 +103,7 @@ class FisherDiscriminant(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -118,7 +119,7 @@ class FisherDiscriminant(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -133,7 +134,7 @@ class FisherDiscriminant(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -148,7 +149,7 @@ class FisherDiscriminant(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -163,7 +164,7 @@ class FisherDiscriminant(
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -174,6 +175,11 @@ class FisherDiscriminant(
         X, coef = self._check_new(X), self.dual_coef_[:, : self._n_features_out]
         with room_on_device(f"the discriminants of {X.shape[0]} rows"):
             return by_slabs(lambda rows: self._combine(rows, coef), X, 16 * coef.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        return tags
 
     @property
     def _n_features_out(self) -> int:
@@ -212,11 +218,16 @@ def _log_shares(scores: Array) -> Array:
 def validate_rows(
     estimator: BaseEstimator, X: Any, y: Any, *, double: bool, reset: bool = True
 ) -> tuple[Array, Array]:
-    """Return rows as floats and labels, as scikit-learn validates them; tensors stay there."""
+    """Return dense rows as floats, and labels, as scikit-learn validates them.
+
+    Tensors stay where they are.
+    """
     X = check_tensor(X)
     xp, _ = get_namespace(X)
     floats = xp.float64 if double else [xp.float64, xp.float32]
-    X, y = validate_data(estimator, X, y, reset=reset, dtype=floats)
+    X, y = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=floats)
+    in_blocks = hasattr(estimator, "partial_fit")
+    X = dense_rows(X, ", or give partial_fit blocks of rows" if in_blocks else "")
     check_span(X)
     check_classification_targets(y)
     return X, y

@@ -30,17 +30,30 @@ from mercer.discriminants._base import (
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._dask import fit_exact
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
-from mercer.discriminants._tuning import Tuned, given_ridge, loo_rule, ridge_path, tune
+from mercer.discriminants._tuning import (
+    Tuned,
+    best_entry,
+    evaluate,
+    given_ridge,
+    loo_rule,
+    ridge_path,
+    tie_slack,
+    tune,
+)
 from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
-from mercer.spectral import RidgeBasis, decompose_kernel, stratified_rows
+from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel, stratified_rows
 
 __all__ = ["KernelFisherDiscriminant"]
 
 Array = Any
 
-# Rows above which n_landmarks="auto" moves to landmarks, and how many it takes.
+# Rows above which n_landmarks="auto" moves to landmarks, how many it takes at least, and the most
+# of all rows: features on nearly all rows are so nearly dependent that leave-one-out is rounding.
 _MOST_ROWS = 2000
 _LANDMARKS = 1000
+_MOST_OF_ROWS = 0.85
+# Rows above which the ladder of widths is tried on a sample of this size.
+_SEARCH_ROWS = 500
 
 
 @on_dask(fit=partial(fit_exact, most=_MOST_ROWS))
@@ -54,15 +67,16 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     taken from these outputs, and no fold is ever refitted.
 
     Discriminants are expansions [1]_ (eqs 4, 10, 21), and the class is the most probable one
-    for Gaussians of one variance around the class means of the regression's outputs f(x):
+    for Gaussians around the class means, with a variance of each discriminant for all classes:
 
     .. math::
 
         z(x) = \sum_i \alpha_i k(x, x_i), \qquad
         \alpha = (N + \mu R)^{-1} (M_1 - M_2), \qquad
-        \hat c(x) = \arg\max_c \; \ln \pi_c - \frac{\| f(x) - \bar f_c \|^2}{2 s^2}
+        \hat c(x) = \arg\max_c \; \ln \pi_c - \sum_k \frac{(z_k(x) - \bar z_{ck})^2}{2 s_k^2}
 
-    With two classes that is the threshold (f₁ + f₂)/2 + (s²/J)·ln(π₂/π₁).
+    With two classes that is the threshold (z₁ + z₂)/2 + (s²/(z₁ − z₂))·ln(π₂/π₁), and with a linear
+    kernel and a small ridge the rule is linear discriminant analysis.
 
     ======================== ====================================================
     in the paper             here
@@ -84,7 +98,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     gamma : "loo", "scale" or float, default="loo"
         Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
         distance ("laplacian": the sum of absolute differences, "poly": the inner product), and
-        goes on for as long as the best lies on an edge.  "scale" is 1 / (n_features · variance).
+        goes on for as long as the best lies on an edge.  Above 500 rows a sample of 500 is tried,
+        and the best there, one wider and two narrower ones then on all rows.  "scale" is
+        1 / (n_features · variance).
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
@@ -113,7 +129,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Constant term of "poly".
     n_landmarks : "auto", int or None, default="auto"
         Rows that the expansion stands on: a random subset of this size, classes ∝ √n.  None
-        takes all; "auto" takes all up to 2 000 rows, and above that 1 000 with a warning.
+        takes all; "auto" takes all up to 2 000 rows, and above that, with a warning,
+        √(2000³/n_samples) of them, at most 85 % and at least 1 000.
     random_state : int, RandomState or None, default=None
         For landmarks.
 
@@ -139,8 +156,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         These rows; not with a precomputed kernel.
     loo_results_ : dict
         The surface: "gamma" (n_gammas,), "alpha", "score" and "squared_error"
-        (n_gammas, n_alphas), and "best_index".  With landmarks, that of the sample on which the
-        width was chosen.  :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
+        (n_gammas, n_alphas), "rows" (n_gammas,), how many rows each width was judged on, and
+        "best_index".  Above 500 rows the chosen width is judged on all of them, and the others on
+        the sample.  With landmarks, that of the sample on which the width was chosen.
+        :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
     n_features_in_ : int
         How many columns the rows have.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -152,8 +171,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time O(n³) for each width (7 as a rule) and O(n²·C) for each ridge; memory O(n²).  With m
-    landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
+    Time O(n³) for each width (7 as a rule; above 500 rows for one, and a seventh of that for eight
+    more) and O(n²·C) for each ridge; memory O(n²).  With m landmarks O(n·m²) and O(n·m).  A
+    prediction costs n_terms kernels.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -245,7 +265,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows, or the kernel matrix of all rows with ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Classes.
@@ -312,18 +332,24 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         return self
 
     def _resolve_n_terms(self, n_rows: int) -> int:
-        """Return how many rows the expansion may stand on."""
+        """Return how many rows the expansion may stand on.
+
+        Landmarks cost rows times the square of their number, so that their number falls from 85 %
+        of the rows at the limit: time has no step beyond a factor of two there.
+        """
         if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= _MOST_ROWS):
             return n_rows
         if self.n_landmarks != "auto":
             return int(self.n_landmarks)
+        affordable = min(_MOST_OF_ROWS * n_rows, np.sqrt(_MOST_ROWS**3 / n_rows))
+        n_landmarks = max(_LANDMARKS, int(affordable))
         warnings.warn(
             f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
-            f"{_LANDMARKS} landmarks. Set n_landmarks to choose their number or to None for all "
+            f"{n_landmarks} landmarks. Set n_landmarks to choose their number or to None for all "
             "rows, or use SparseKernelFisherDiscriminant.",
             stacklevel=7,
         )
-        return _LANDMARKS
+        return n_landmarks
 
     def _resolve_kernel(self, X: Array) -> KernelFunction:
         """Return the kernel; with gamma="loo", its gamma is still open."""
@@ -368,32 +394,112 @@ class _Problem:
 def _solve_all(
     problem: _Problem, kernel: KernelFunction, X: Array, search: bool, alpha: float | None
 ) -> tuple[Tuned, Array, Array]:
-    """Expand on all rows: one eigendecomposition for each width.
+    """Expand on all rows: one eigendecomposition for each width, or for the one that is chosen.
 
     Returns the choice, the coefficients (n_rows, C − 1), and the weighted mean of the kernel's
-    rows.  Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
+    rows.
     """
-    xp, coding, base = array_namespace(X), problem.coding, kernel.base(X, X)
+    coding, base = problem.coding, kernel.base(X, X)
     if not kernel.uses_gamma:
         kernel.check_range(base)
     search = search and kernel.uses_gamma
-    unit = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+    gamma = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+    gram, sampled = _Gram(kernel, base, problem.penalty, alpha), None
+    if search and X.shape[0] > _SEARCH_ROWS:
+        sampled, slack = _try_on_sample(problem, gram, gamma)
+        search, gamma = False, _best_on_all_rows(problem, gram, sampled, slack)
     coding = coding.like(X)
-
-    def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
-        K = kernel.with_gamma(gamma).profile(base)
-        kernel.check_range(K)
-        K = K @ K.T if problem.penalty == "coef" else (K + K.T) / 2
-        unit = float(xp.linalg.trace(K)) / K.shape[0]
-        alphas = ridge_path(unit) if alpha is None else given_ridge(alpha, unit)
-        return decompose_kernel(K, coding.weights), alphas
-
-    tuned = problem.tune(decompose, coding, unit, search)
+    tuned = problem.tune(gram.decompose_with(coding), coding, gamma, search)
+    if sampled is not None:
+        tuned = replace(tuned, results=_with_line(sampled.results, tuned.results))
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
     K = kernel.with_gamma(tuned.gamma).profile(base)
     if problem.penalty == "coef":
         coef = K.T @ coef
     return tuned, coef, coding.weights @ K
+
+
+@dataclass(frozen=True)
+class _Gram:
+    """Gram matrices of some rows at every width, and the ridges to try.
+
+    Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
+    """
+
+    kernel: KernelFunction
+    base: Array
+    penalty: str
+    alpha: float | None
+
+    def at(self, gamma: float) -> tuple[Array, NDArray[np.float64]]:
+        """Return the Gram matrix and the ridges at this width."""
+        K = self.kernel.with_gamma(gamma).profile(self.base)
+        self.kernel.check_range(K)
+        K = K @ K.T if self.penalty == "coef" else (K + K.T) / 2
+        unit = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
+        return K, ridge_path(unit) if self.alpha is None else given_ridge(self.alpha, unit)
+
+    def among(self, rows: NDArray[np.intp]) -> "_Gram":
+        """Return the same for some of the rows."""
+        return replace(self, base=take_rows(take_rows(self.base, rows).T, rows).T)
+
+    def decompose_with(
+        self, coding: Coding
+    ) -> Callable[[float], tuple[RidgeBasis, NDArray[np.float64]]]:
+        """Return the function from a width to the decomposition and the ridges."""
+
+        def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
+            K, alphas = self.at(gamma)
+            return decompose_kernel(K, coding.weights), alphas
+
+        return decompose
+
+
+def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned, float]:
+    """Return the leave-one-out surface of a sample with the shares of the classes, and its slack.
+
+    The sample is the same in every fit: who expands on all rows gives no random state.
+    """
+    rows = stratified_rows(problem.coding.labels, _SEARCH_ROWS, 1.0, np.random.RandomState(0))
+    sample = gram.among(rows)
+    coding = problem.coding.take(rows).like(gram.base)
+    return problem.tune(sample.decompose_with(coding), coding, middle, True), tie_slack(coding)
+
+
+def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: float) -> float:
+    """Return the best of the sample's width, one wider and two narrower ones, judged on all rows.
+
+    More rows fill narrower kernels and need less of a ridge.  Each is judged by leave-one-out at
+    the ridge that was its best on the sample, and at the next smaller one: the k-th of the path
+    there, and so the k-th of the path here.
+    """
+    surface, coding = sampled.results, problem.coding.like(gram.base)
+    best, _ = surface["best_index"]
+    gammas, points = [], []
+    last = len(surface["gamma"]) - 1
+    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # of equals the widest is taken
+        column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
+        gamma = float(surface["gamma"][rung])
+        K, alphas = gram.at(gamma)
+        for one in alphas[max(column - 1, 0) : column + 1]:
+            basis = factor_kernel(K, coding.weights, float(one))
+            if basis is None:  # not positive: the decomposition has a sentence for that
+                return sampled.gamma
+            ridge = np.array([one])
+            gammas.append(gamma)
+            points.append(evaluate(basis, ridge, coding, problem.log_priors, problem.scoring))
+    score, error = np.concatenate(points, axis=1)
+    return gammas[best_entry(score, error, tie_slack(coding))]
+
+
+def _with_line(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
+    """Return a sample's surface in which the chosen width is judged on all rows."""
+    rung = int(np.flatnonzero(surface["gamma"] == line["gamma"][0])[0])
+    found = {**surface, "best_index": (rung, line["best_index"][1])}
+    for name in ("alpha", "score", "squared_error", "rows"):
+        found[name] = surface[name].copy()
+        found[name][rung] = line[name][0]
+    return found
 
 
 def _solve_on(

@@ -1,4 +1,9 @@
-"""The threshold: Gaussians with one variance on the outputs, and priors."""
+"""The threshold: Gaussians on the outputs, with a variance for each discriminant, and priors.
+
+With outputs of fitted rows and a vanishing ridge, the covariance within the classes is Θ(I − Θ):
+it is diagonal along the eigenvectors of Θ, the discriminants, and the rule is that of linear
+discriminant analysis (Hastie, Tibshirani and Buja 1994, flexible discriminant analysis).
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +37,12 @@ class Rule:
 def fit_rule(
     outputs: Array,
     fitted: Array,
+    axes: Array,
     labels: Array,
     weights: Array,
     log_priors: Array,
 ) -> Rule:
-    """Estimate class means and the pooled variance of outputs.
+    """Estimate class means, and the variance of each discriminant within the classes.
 
     Parameters
     ----------
@@ -47,6 +53,8 @@ def fit_rule(
         say how far along them a class lies, between nought and all the way: to leave out a row
         pushes its output away from its class, and that push must not be taken for a difference
         between the classes.
+    axes : ndarray of shape (…, n_outputs, n_outputs)
+        The discriminants: orthonormal columns, directions in the space of the outputs.
     labels : ndarray of int of shape (n_rows,)
         Classes.
     weights : ndarray of shape (n_rows,)
@@ -62,21 +70,20 @@ def fit_rule(
     lengths = xp.maximum(xp.sum(directions**2, axis=-1), np.finfo(float).tiny)
     along = xp.clip(xp.sum(means * directions, axis=-1) / lengths, 0.0, 1.0)
     means = along[..., None] * directions
-    spread = outputs - xp.take(means, labels, axis=-2)
-    variance = (xp.sum(spread**2, axis=-1) @ weights) / spread.shape[-1]
-    return rule_from_moments(means, variance, log_priors)
+    spread = (outputs - xp.take(means, labels, axis=-2)) @ axes
+    return rule_from_moments(means, axes, weights @ spread**2, log_priors)
 
 
-def rule_from_moments(means: Array, variance: Array, log_priors: Array) -> Rule:
-    """Build the rule from class means (…, C, q) and the pooled variance of an output (…).
+def rule_from_moments(means: Array, axes: Array, variances: Array, log_priors: Array) -> Rule:
+    """Build the rule from class means (…, C, q) and variances (…, q) along the axes (…, q, q).
 
     With two classes and one output f this is the threshold (f₁ + f₂)/2 + (s²/J)·ln(π₂/π₁).
     """
     xp = array_namespace(means)
-    scale = xp.maximum(like(variance, means), _FLOOR)
-    coef = xp.matrix_transpose(means) / scale[..., None, None]
-    squared = xp.sum(means**2, axis=-1) / scale[..., None]
-    return Rule(coef, log_priors - squared / 2)
+    along = means @ axes
+    scaled = along / xp.maximum(variances, _FLOOR)[..., None, :]
+    coef = axes @ xp.matrix_transpose(scaled)
+    return Rule(coef, log_priors - xp.sum(along * scaled, axis=-1) / 2)
 
 
 def score_rule(scores: Array, labels: Array, weights: Array, scoring: str) -> Array:

@@ -9,9 +9,9 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
-from threadpoolctl import threadpool_limits
 
 from mercer._arrays import like
+from mercer._linalg import one_thread
 from mercer._memory import in_blocks, working_memory
 from mercer._sklearn import effective_n_threads
 
@@ -170,7 +170,7 @@ def accumulate(
     if n_threads == 1:
         moments.merge(work(0))
         return moments
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
         for part in pool.map(work, range(n_threads)):
             moments.merge(part)
     return moments

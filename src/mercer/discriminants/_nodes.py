@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from mercer._arrays import take_rows
-from mercer._linalg import add_to_diagonal
+from mercer._linalg import add_to_diagonal, one_thread
 from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments, accumulate, near_mean
@@ -109,7 +108,7 @@ def choose_nodes(
     if criterion == "within":  # the paper's J: N is `scale` times the scatter, M is d dᵀ
         two = len(coding.shares) == 2
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
-    with threadpool_limits(1, user_api="blas"):  # many small products
+    with one_thread():  # many small products
         path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
     if path.order.size == 0:  # nothing tells the classes apart: one node, and the priors decide
         return Nodes(picks[:1], np.zeros(1))

@@ -39,8 +39,8 @@ class NodePath:
         L⁻¹U.
     freedom : ndarray of shape (S,)
         Degrees of freedom of each fit: 1 + s − λ tr P_s, with P = L⁻¹ R L⁻ᵀ.
-    roughness : ndarray of shape (S,)
-        Sum over the outputs of the penalty of each fit: tr(q_sᵀ P_s q_s).
+    roughness : ndarray of shape (S, C − 1)
+        A such that the penalty of the outputs of a fit, q_sᵀ P_s q_s, is A_sᵀq_s + q_sᵀA_s.
     alpha : float
         λ.
     mean : ndarray of shape (S,)
@@ -73,7 +73,7 @@ class NodePath:
             factor=self.factor[:n_nodes, :n_nodes],
             q=self.q[:n_nodes],
             freedom=self.freedom[:n_nodes],
-            roughness=self.roughness[:n_nodes],
+            roughness=self.roughness[:n_nodes, :],
             mean=self.mean[:n_nodes],
         )
 
@@ -94,20 +94,19 @@ class NodePath:
     def rule(self, n_nodes: int, log_priors: Array) -> Rule:
         """Return the threshold on the outputs of the fit on the first nodes.
 
-        Class means and pooled variance of the outputs follow from the moments; that a row
-        was fitted is corrected by its mean leverage h, as generalised cross-validation does:
-        T − f₋ᵢ ≈ (T − f)/(1 − h).
+        Class means of the outputs, and their variances along the discriminants, follow from the
+        moments; that a row was fitted is corrected by its mean leverage h, as generalised
+        cross-validation does: T − f₋ᵢ ≈ (T − f)/(1 − h).
         """
         # A few numbers for each class: a step of NumPy, wherever the path is.
-        theta, h = to_numpy(self.explained(n_nodes)), self.leverage(n_nodes)
-        # tr(WᵀS_tW − Σ π_c M_cᵀM_c), where class c has the mean output M_c = s_c Θ
-        roughness = float(self.roughness[n_nodes - 1])
-        within = np.trace(theta) - self.alpha * roughness - np.sum(theta**2)
-        kept = theta - h * np.eye(len(theta))
-        values, vectors = np.linalg.eigh(kept)
-        kept = (vectors * np.maximum(values, 0.0)) @ vectors.T / (1.0 - h)
-        variance = float(within) / len(theta) / (1.0 - h) ** 2
-        return rule_from_moments(to_numpy(self.scores) @ kept, variance, to_numpy(log_priors))
+        h = self.leverage(n_nodes)
+        theta, axes = np.linalg.eigh(to_numpy(self.explained(n_nodes)))
+        penalty = to_numpy(self.q[:n_nodes, :].T @ self.roughness[:n_nodes, :])
+        # Along an axis, WᵀS_tW − Σ π_c M_cᵀM_c, where class c has the mean output M_c = s_c Θ
+        within = theta - 2.0 * self.alpha * np.sum(axes * (penalty @ axes), axis=0) - theta**2
+        kept = (axes * np.maximum(theta - h, 0.0)) @ axes.T / (1.0 - h)
+        means = to_numpy(self.scores) @ kept
+        return rule_from_moments(means, axes, within / (1.0 - h) ** 2, to_numpy(log_priors))
 
     def latent(self, K: Array) -> Array:
         """Return z of rows with these node kernels (n_rows, S), about the mean."""
@@ -126,9 +125,8 @@ def solve_path(moments: Moments, R: Array, alpha: float) -> NodePath:
     P = solve_triangular(factor, half.T, lower=True)
     sizes = xp.arange(1, q.shape[0] + 1, dtype=xp.float64, device=device(q))
     freedom = 1.0 + sizes - alpha * xp.cumulative_sum(xp.linalg.diagonal(P))
-    terms = P * (q @ q.T)
-    below, own = xp.sum(xp.tril(terms, k=-1), axis=1), xp.linalg.diagonal(terms)
-    roughness = xp.cumulative_sum(2.0 * below + own)
+    # What node i adds to qᵀPq: with the nodes before it, whole and twice, and with itself.
+    roughness = xp.tril(P, k=-1) @ q + xp.linalg.diagonal(P)[:, None] / 2 * q
     settings = (alpha, moments.mean, scores, moments.shares, moments.count)
     return NodePath(factor, q, freedom, roughness, *settings)
 

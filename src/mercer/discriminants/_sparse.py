@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import like, take_rows
 from mercer._dask_estimators import on_dask
 from mercer._memory import room_on_device
+from mercer._rows import dense_rows
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
@@ -152,7 +153,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     eigenvalues_ : ndarray of shape (n_classes − 1,)
         The criterion of each discriminant.
     loo_results_ : dict
-        The leave-one-out surface of the sample, only with ``gamma="loo"``.
+        The leave-one-out surface of the sample, only with ``gamma="loo"``; its "rows" says how
+        many rows that has.
     node_results_ : dict
         "n_nodes" and "score"; only where `node_choice` is not "all".
     n_features_in_ : int
@@ -267,7 +269,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows; float32 is not copied.
         y : array-like of shape (n_samples,)
             Classes.
@@ -317,7 +319,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows.
 
         Yields
@@ -325,7 +327,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         ndarray of shape (n_samples,)
             Predictions; the last are those of `predict`.
         """
-        X = self._check_new(X, double=True)
+        X = dense_rows(self._check_new(X, double=True))
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
         outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):

@@ -13,7 +13,16 @@ from mercer.discriminants._coding import Coding
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
-__all__ = ["Tuned", "best_entry", "given_ridge", "loo_rule", "ridge_path", "tune"]
+__all__ = [
+    "Tuned",
+    "best_entry",
+    "evaluate",
+    "given_ridge",
+    "loo_rule",
+    "ridge_path",
+    "tie_slack",
+    "tune",
+]
 
 Array = Any
 FloatArray = NDArray[np.float64]
@@ -81,11 +90,11 @@ def tune(
     """
     middle = gammas[0] if isinstance(gammas, tuple) else gammas
     rows: _Surface = {}
-    slack = np.inf if by_error else 0.5 / np.sqrt(float(coding.observations.sum()))
+    slack = np.inf if by_error else tie_slack(coding)
     held: tuple[int, RidgeBasis] | None = None  # the best so far: a decomposition is large
     for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
         basis, alphas = decompose(middle * 2.0**rung)
-        rows[rung] = (alphas, *_evaluate(basis, alphas, coding, log_priors, scoring))
+        rows[rung] = (alphas, *evaluate(basis, alphas, coding, log_priors, scoring))
         if held is None or _best_point(rows, slack)[0] == rung:
             held = (rung, basis)
         del basis
@@ -99,6 +108,7 @@ def tune(
         "alpha": alphas * coding.scale,
         "score": score,
         "squared_error": error,
+        "rows": np.full(len(rungs), coding.labels.shape[0]),
         "best_index": (rungs.index(best), column),
     }
     return Tuned(middle * 2.0**best, float(rows[best][0][column]), held[1], results)
@@ -121,7 +131,9 @@ def loo_rule(
     # One row may have nearly all of the weight.
     rest = xp.maximum(1.0 - left_out, np.finfo(float).eps)
     outputs = outputs + (left_out / rest)[:, None] * targets
-    rule = fit_rule(outputs, fitted, coding.labels, coding.rule_weights, log_priors)
+    explained = (coding.weights[:, None] * targets).T @ fitted
+    _, axes = xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)
+    rule = fit_rule(outputs, fitted, axes, coding.labels, coding.rule_weights, log_priors)
     return rule, outputs, errors
 
 
@@ -138,7 +150,12 @@ def best_entry(score: FloatArray, error: FloatArray, slack: float) -> int:
     return int(ties[np.flatnonzero(error[ties] <= least * (1.0 + 1e-6))[-1]])
 
 
-def _evaluate(
+def tie_slack(coding: Coding) -> float:
+    """Return how near to the best a score is a tie, in `best_entry`: half a standard error."""
+    return float(0.5 / np.sqrt(float(coding.observations.sum())))
+
+
+def evaluate(
     basis: RidgeBasis, alphas: FloatArray, coding: Coding, log_priors: Array, scoring: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return score and squared error of the leave-one-out outputs, for every ridge."""

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from mercer._arrays import take_rows
+from mercer._linalg import one_thread
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._tuning import Tuned, ridge_path, tune
@@ -81,5 +81,5 @@ def tune_width(
 
     # Matrices of this size gain little from more threads, and where another process holds a
     # core they wait for each other: ten times slower was seen.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         return tune(decompose, (unit, "loo"), sample, log_priors, scoring, by_error=True)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from mercer._dask_estimators import on_dask, refuses_dask
+from mercer._linalg import one_thread
 from mercer._rows import check_coordinates
 from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
@@ -281,7 +281,7 @@ class LaplacianSupportVectorAnalysis(
         """Run the loop and store what `transform` needs."""
         asked = self.n_components or len(self.classes_) - 1
         # Matrices of a few hundred columns lose more by threads that wait than they gain.
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread():
             found = find_directions(
                 whitened,
                 setting.codes,

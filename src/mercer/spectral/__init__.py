@@ -13,7 +13,12 @@ from mercer.spectral._eigen import (
     sparse_eigh,
 )
 from mercer.spectral._landmarks import LandmarkMap, stratified_rows
-from mercer.spectral._ridge import RidgeBasis, decompose_features, decompose_kernel
+from mercer.spectral._ridge import (
+    RidgeBasis,
+    decompose_features,
+    decompose_kernel,
+    factor_kernel,
+)
 from mercer.spectral._selection import GreedyPath, greedy_selection
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "Whitened",
     "decompose_features",
     "decompose_kernel",
+    "factor_kernel",
     "fix_signs",
     "generalized_eigh",
     "greedy_selection",

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from mercer._linalg import cholesky, lapack_threads, solve_triangular
+
 __all__ = ["PenaltyPath", "Whitened", "kernel_deflation", "whiten"]
 
 FloatArray = NDArray[np.float64]
@@ -87,11 +89,10 @@ def whiten(F: FloatArray, S: FloatArray, weight: float) -> Whitened:
     if weight == 0.0:
         return Whitened(F.copy(), np.eye(F.shape[1]))
     A = np.eye(F.shape[1]) + weight * S
-    try:
-        L = linalg.cholesky(A, lower=True, check_finite=False)  # A = LLᵀ, R = L⁻ᵀ
-    except linalg.LinAlgError:  # beside a large S, rounding outweighs I
+    L = cholesky(A, lower=True)  # A = LLᵀ, R = L⁻ᵀ
+    if L is None:  # beside a large S, rounding outweighs I
         return PenaltyPath(F, S).at(weight)
-    R = linalg.solve_triangular(L, np.eye(len(A)), lower=True, check_finite=False).T
+    R = solve_triangular(L, np.eye(len(A)), lower=True).T
     return Whitened(F @ R, np.ascontiguousarray(R))
 
 
@@ -107,7 +108,8 @@ class PenaltyPath:
     """
 
     def __init__(self, F: FloatArray, S: FloatArray) -> None:
-        gamma, self._axes = linalg.eigh(S, check_finite=False)
+        with lapack_threads(S):
+            gamma, self._axes = linalg.eigh(S, check_finite=False)
         self._gamma = np.maximum(gamma, 0.0)
         self._rotated = F @ self._axes
 

@@ -9,7 +9,7 @@ from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from mercer._linalg import add_to_diagonal, cholesky, eigh, solve_triangular
+from mercer._linalg import add_to_diagonal, cholesky, eigh, lapack_threads, solve_triangular
 
 __all__ = [
     "fix_signs",
@@ -113,11 +113,12 @@ def generalized_eigh(
     subset = [0, count - 1] if which == "smallest" else [d - count, d - 1]
     part = None if count == d else subset
     try:
-        values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
-        if len(values) < count:  # LAPACK loses some of many values that are nearly equal
-            values, vectors = linalg.eigh(A, B, check_finite=False)
-            kept = slice(subset[0], subset[1] + 1)
-            values, vectors = values[kept], vectors[:, kept]
+        with lapack_threads(A):
+            values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
+            if len(values) < count:  # LAPACK loses some of many values that are nearly equal
+                values, vectors = linalg.eigh(A, B, check_finite=False)
+                kept = slice(subset[0], subset[1] + 1)
+                values, vectors = values[kept], vectors[:, kept]
     except linalg.LinAlgError as error:
         raise ValueError(_INDEFINITE) from error
     if which == "largest":
