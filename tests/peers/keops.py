@@ -44,8 +44,10 @@ class LazyTensor:
     def sum(self, dim: int) -> Any:
         """Add up the columns of squared differences, or the terms of a kernel."""
         if self.step == "kernel":
-            weights = self.weights.movedim(-3, -2).squeeze(-2)
-            return _by_batch(kernel_sum, self, weights)
+            weights = self.weights.squeeze(-3)  # they belong to the second points
+            if dim == self.x.ndim - 2:
+                return _by_batch(kernel_sum, self, weights)
+            return _by_batch(kernel_sum, self.t(), torch.ones_like(self.x[..., 0])) * weights
         self._must_be("squares")
         return replace(self, step="distance")
 

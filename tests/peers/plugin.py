@@ -77,6 +77,8 @@ class _Tally:
             raise pytest.UsageError(f"deviations.toml: no test is called {', '.join(unused)}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, "context"):
+            return  # a subtest, which its test answers for
         if hasattr(report, "wasxfail"):
             # scikit-learn marks expected failures of its own; ours are those of the table.
             self.counts["deviations" if report.skipped else "failed"] += 1
