@@ -106,6 +106,19 @@ def test_a_pipeline_that_resamples(sampler, estimator):
     assert scores.mean() > 0.8
 
 
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=_name)
+def test_rows_that_smote_makes_up_do_no_harm(estimator):
+    X, y = _rare_class()
+    with_rows, without = (
+        cross_val_score(model, X, y, cv=4, scoring="balanced_accuracy").mean()
+        for model in (
+            make_sampling_pipeline(SMOTE(random_state=0), clone(estimator)),
+            clone(estimator),
+        )
+    )
+    assert with_rows > without - 0.04
+
+
 def test_stacking_and_voting():
     X, new, y, truth = _halves(load_wine)
     named = [(_name(estimator), clone(estimator)) for estimator in CLASSIFIERS]
