@@ -142,8 +142,8 @@ def test_calibration_gives_probabilities(method, estimator):
     ("estimator", "grid"),
     [
         (mercer.ParzenClassifier(), {"bandwidth": [0.05, 0.7, 20.0]}),
-        (mercer.KernelFisherDiscriminant(), {"gamma": [1e-4, 0.05, 50.0]}),
-        (mercer.LaplacianSVC(), {"gamma": [1e-6, 0.05, 50.0]}),
+        (mercer.KernelFisherDiscriminant(), {"gamma": [5.0, 0.05, 500.0]}),
+        (mercer.LaplacianSVC(), {"gamma": [5.0, 0.05, 500.0]}),
     ],
     ids=lambda value: _name(value) if isinstance(value, BaseEstimator) else "",
 )
