@@ -1,7 +1,7 @@
 # The long commands. docs/reliability.md says what each one showed and how long it takes.
 PYTHON ?= .venv/bin/python
 
-.PHONY: torture mutants faults load audit docs-check
+.PHONY: torture mutants faults load audit docs-check peers
 
 torture:  ## 200 000 generated cases of the numerical code
 	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(PYTHON) -m pytest tests/torture --long -q -s
@@ -23,3 +23,6 @@ audit:  ## known vulnerabilities of the dependencies
 
 docs-check:  ## every block, command, example and a sample of the figures of the pages
 	$(PYTHON) -m pytest tests/pages --long -q -rs
+
+peers:  ## other people's tests on our estimators, and clients that use them
+	$(PYTHON) tests/peers/run.py $(ARGS)

@@ -8,6 +8,8 @@ import pytest
 import sklearn
 from hypothesis import settings
 
+collect_ignore = ["peers"]  # other people's tests need environments of their own: `make peers`
+
 settings.register_profile("mercer", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("mercer")
 
