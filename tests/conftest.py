@@ -38,6 +38,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="try all cases, not a share of them")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give one test that tries all cases an hour; the suite's limit is for a share of them."""
+    if config.getoption("--long") and config.getoption("timeout") is None:
+        config.option.timeout = 3600.0
+
+
 @pytest.fixture(scope="session")
 def long(request) -> bool:
     """Tell whether all cases are wanted: the suite runs a share, the Makefile's commands all."""

@@ -196,3 +196,22 @@ def test_the_page_of_a_full_run_is_made_by_the_command_that_it_names():
     named = re.search(r"`mercer reproduce ([a-z -]+)`", words("reproduction.md"))[1]
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert f"`mercer reproduce {named} --markdown docs/reproduction.md`" in contributing
+
+
+def test_oldest_versions_are_those_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for_users = [name for name in extras if name not in ("test", "browser", "dev", "docs")]
+    wanted = [*project["dependencies"], *(one for name in for_users for one in extras[name])]
+    oldest = dict(re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", one).groups() for one in wanted)
+    cells = [cell for row in _rows("reliability.md", "Oldest versions") for cell in row if cell]
+    assert dict(zip(cells[::2], cells[1::2], strict=True)) == oldest
+
+
+def test_every_target_is_a_command_and_has_its_minutes():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
+    assert re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split() == targets
+    assert re.findall(r"^([a-z-]+):  ## ", makefile, re.MULTILINE) == targets
+    rows = _rows("reliability.md", "How long the commands take")
+    assert {spans(row[0])[0] for row in rows} == {f"make {name}" for name in targets[1:]}

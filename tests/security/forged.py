@@ -71,7 +71,7 @@ def changes(array):
 def altered(contents):
     """Yield what was done and members with one array, or one whole number, replaced.
 
-    Of a forest, whose hundred trees are alike, every few arrays are taken.
+    Of a forest, whose trees are alike, every few arrays are taken.
     """
     for name in _some([name for name in contents if name.endswith(".npy")]):
         array = np.load(io.BytesIO(contents[name]), allow_pickle=False)

@@ -165,8 +165,9 @@ def compare(
 def _progress() -> "Iterator[Callable[[RoundsProgress], None]]":
     """Show the time that is used, on standard error and to people only."""
     screen = console(stderr=True)
+    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
     columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Bar(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:

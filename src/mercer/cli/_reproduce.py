@@ -116,9 +116,10 @@ def reproduce(
 def _progress() -> Iterator[Callable[["Progress"], None]]:
     """Show a bar with the time that is left, on standard error and to people only."""
     screen = console(stderr=True)
+    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
     columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("{task.fields[rest]}"),
                TextColumn("{task.description}"))  # fmt: skip
-    with Bar(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
         task = bar.add_task("planning", total=None, rest="")
 
         def show(progress: "Progress") -> None:

@@ -1,6 +1,7 @@
 """Templates become text, and a text becomes a file that is there whole or not at all."""
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +16,12 @@ __all__ = ["render_template", "write_whole"]
 
 def render_template(name: str, **content: object) -> str:
     """Fill a template; everything that is not markup already is escaped."""
+    return _environment().get_template(name).render(**content)
+
+
+@cache
+def _environment() -> Environment:
+    """Return the place of the templates; kept, as each is compiled when it is first filled."""
     environment = Environment(
         loader=PackageLoader("mercer.report"),
         autoescape=True,
@@ -23,7 +30,7 @@ def render_template(name: str, **content: object) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(digest=_digest, linked=linked, duration=duration)
-    return environment.get_template(name).render(**content)
+    return environment
 
 
 def _digest(script: str) -> str:
