@@ -6,6 +6,7 @@ weights) is checked in the tasks that load a block, and the sentence names the r
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -205,13 +206,12 @@ def are_whole_blocks(weights: Any) -> bool:
 
 
 def settle_dask_weights(weights: Any) -> Any:
-    """Return positive weights that add up to the number of rows, unless they are copies.
-
-    Those of one table are brought together: they are a column.
-    """
+    """Return positive weights that add up to the number of rows, unless they are copies."""
     if are_whole_blocks(weights):
         return weights
-    return as_blocks(as_counts(np.asarray(weights.compute())), weights)
+    heaviest, lightest, total = compute_arrays(weights.max(), weights.min(), weights.sum())
+    as_counts(np.array([float(heaviest), float(lightest)]))  # refuses what is too light
+    return weights * (weights.shape[0] / float(total))
 
 
 def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[Any, ...]:
@@ -230,8 +230,10 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     merged = merge_places(places, classes.astype(np.int64), counts.astype(np.float64))
     total, leaving = np.zeros(len(counts)), np.zeros(len(counts))
     total[merged.rows], leaving[merged.rows] = merged.weights, merged.leaving
-    # Copies have weight zero now, and go.
-    return keep_counted(*(as_blocks(v, X) for v in (total, leaving)), X, codes, *others)
+    # Copies have weight zero now, and go.  Only what has changed is sent to the workers.
+    changed = np.flatnonzero((total != counts) | (leaving != counts))
+    new = (_with_values(weights, changed, v[changed]) for v in (total, leaving))
+    return keep_counted(*new, X, codes, *others)
 
 
 def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
@@ -403,6 +405,28 @@ def _classes_of(_: int, labels: NDArray[Any]) -> NDArray[Any]:
 
 def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[Any]:
     return np.searchsorted(classes, labels).astype(dtype)
+
+
+def _with_values(A: Any, rows: NDArray[np.int64], values: NDArray[np.float64]) -> Any:
+    """Return a vector in blocks in which these rows, in order, have other values."""
+    import dask.array as da
+
+    starts = np.concatenate([[0], np.cumsum(A.chunks[0])])
+    bounds = np.searchsorted(rows, starts)
+    blocks = [A.blocks[i] for i in range(len(A.chunks[0]))]
+    for i, (low, high) in enumerate(pairwise(bounds.tolist())):
+        if low < high:
+            here = partial(_replace, rows[low:high] - starts[i], values[low:high])
+            blocks[i] = blocks[i].map_blocks(here, dtype=np.float64)
+    return da.concatenate(blocks)
+
+
+def _replace(
+    rows: NDArray[np.int64], values: NDArray[np.float64], block: NDArray[Any]
+) -> NDArray[np.float64]:
+    out = block.astype(np.float64)
+    out[rows] = values
+    return out
 
 
 def _is_whole(_: int, weights: NDArray[Any]) -> bool:

@@ -1,5 +1,6 @@
 """A warning where one column drowns the others, as a kernel of one width knows no units."""
 
+import sys
 import warnings
 from typing import Any
 
@@ -38,8 +39,16 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
         f"{type(estimator).__name__} has one width for all columns; put a StandardScaler before "
         "it in a pipeline.",
         UserWarning,
-        stacklevel=6,  # the line that calls fit, beyond its two wrappers
+        stacklevel=_levels_to_the_user(),
     )
+
+
+def _levels_to_the_user() -> int:
+    """Return how far up the line is that called fit, beyond all of Mercer and scikit-learn."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("mercer", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def widest_against_half(X: NDArray[Any]) -> tuple[float, int, int]:

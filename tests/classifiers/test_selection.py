@@ -50,6 +50,7 @@ def test_plain_refitting_is_blind_to_class_sizes():
     "model", [LaplacianClassifier(rule="auto"), ParzenClassifier(), ISEClassifier()]
 )
 @pytest.mark.parametrize("distance", [1e3, 1e6, 1e12])
+@pytest.mark.filterwarnings("ignore:Column 0 spreads")
 def test_a_wild_row_does_not_put_the_ladder_out_of_reach(model, distance):
     X, y = _two_clouds(100, seed=2, d=2, shift=1.5)
     X_new, y_new = _two_clouds(1000, seed=3, d=2, shift=1.5)

@@ -113,7 +113,7 @@ def test_quadratic_methods_are_capped(name):
     model = make_model(name, data, max_rows=100).fit(data.X, data.y)
     assert model[-1].n_rows_fitted_ == 100
     assert np.mean(model.predict(data.X) == data.y) > 0.7
-    assert make_model(name, split_target(two_bumps(5001), "target"))[-1].max_rows == 5000
+    assert make_model(name, split_target(two_bumps(10_001), "target"))[-1].max_rows == 10_000
 
 
 def test_score_is_that_of_rows_left_out():

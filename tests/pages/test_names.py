@@ -22,8 +22,8 @@ FOREIGN = """
     CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY TRITON_CACHE_DIR ZeroDivisionError
     bash bibtex binomtest breast_cancer check_estimator chromium combined_ftest_5x2cv
     cross_val_score crossover driver example fast ffast friedmanchisquare gaussian_kde ida_
-    imbalanced isotonic kneighbors_graph march math native paired_ttest_5x2cv
-    paired_ttest_kfold_cv path plot_gallery posthoc_nemenyi_friedman pytest
+    imbalanced isotonic kneighbors_graph lowest march math native paired_ttest_5x2cv
+    paired_ttest_kfold_cv path plot_gallery posthoc_nemenyi_friedman pytest resolution
     test_check_param_validation test_docstring test_estimators_get_feature_names_out_error
     test_fit_docstring_attributes ttest_rel ulimit ward
 """

@@ -12,6 +12,7 @@ seed that is printed and that the variable MERCER_TORTURE_SEED repeats.
 import os
 import secrets
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -124,7 +125,9 @@ def answered(call: Callable[..., Any], *args: Any, names: tuple[str, ...], **opt
     must hold one of the `names`. All else that is raised comes from deep inside, and fails.
     """
     try:
-        return call(*args, **options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Column .* spreads .* times as far")
+            return call(*args, **options)
     except ValueError as error:
         where = traceback.extract_tb(error.__traceback__)[-1].filename
         sentence = str(error)

@@ -116,6 +116,7 @@ def test_the_machine_of_margins_ends():
         model.fit(rows, np.arange(24) % 2, sample_weight=weights)
 
 
+@pytest.mark.filterwarnings("ignore:Column 0 spreads")
 def test_the_machine_of_margins_beside_an_outlier():
     """Kernel values above 1, of distances by products, gave infinite duals."""
     rows = np.r_[X, [[1e12, 0.0]]]

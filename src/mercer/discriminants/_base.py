@@ -20,6 +20,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs, room_on_device
 from mercer._rows import check_same_home, check_span, check_tensor, dense_rows
+from mercer._scales import warn_of_scales
 from mercer._sklearn import get_namespace
 from mercer._weights import check_row_weights, merge_copies
 from mercer.discriminants._kernels import KernelFunction
@@ -35,6 +36,7 @@ __all__ = [
 
 Array = Any
 FloatArray = NDArray[np.float64]
+_ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
 _TABLES = 6  # arrays of (rows, classes) that answering holds at once
 
 
@@ -230,6 +232,8 @@ def validate_rows(
     X = dense_rows(X, ", or give partial_fit blocks of rows" if in_blocks else "")
     check_span(X)
     check_classification_targets(y)
+    if reset and getattr(estimator, "kernel", None) in _ONE_WIDTH:
+        warn_of_scales(estimator, X)
     return X, y
 
 

@@ -165,8 +165,21 @@ def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeBasis | None:
 
     With A the weighted Gram matrix, A + αI = LLᵀ, G = L⁻¹ and g = G√p as a unit vector, residuals
     and leverages need αGᵀ(I − ggᵀ)G = VVᵀ, V = √α·Gᵀ(I − ggᵀ): the inverse on the complement of √p.
-    V takes the place of the eigenvectors, at eigenvalues of nought.  `residuals` and
-    `leave_one_out` are right for this one α; there are no coefficients.
+    V takes the place of the eigenvectors, at eigenvalues of nought.
+
+    Parameters
+    ----------
+    K : array of shape (n_rows, n_rows)
+        Symmetric, positive semi-definite.
+    p : array of shape (n_rows,)
+        Positive weights that add up to one.
+    alpha : float
+        The ridge.
+
+    Returns
+    -------
+    RidgeBasis or None
+        Its `residuals` and `leave_one_out` are right for this one ridge; it has no coefficients.
     """
     xp = array_namespace(K)
     root = xp.sqrt(p)
