@@ -31,11 +31,8 @@ peers:  ## other people's tests on our estimators, and clients that use them
 	$(PYTHON) tests/peers/run.py $(ARGS)
 
 # Old packages are told by new ones, which they bring along, that something will go: no fault of ours.
-# The test that is left out wants two shares in order that differ in their last bit; the logarithms
-# that this NumPy makes of them in single precision are equal.
 oldest:  ## the suite with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet uv
 	.venv-oldest/bin/uv pip install --python .venv-oldest/bin/python --resolution lowest-direct -e ".[test,fast]"
-	.venv-oldest/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning $(ARGS) \
-	  --deselect "tests/classifiers/test_contract_variants.py::test_contract[ise margin-check_classifiers_train2]"
+	.venv-oldest/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning $(ARGS)

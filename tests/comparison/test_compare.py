@@ -348,7 +348,7 @@ def test_seeds_and_jobs_do_not_change_the_numbers():
         (make_pipeline(GaussianNB()), Y, {}, "a dict or a list of at least two"),
         (MODELS, Y, {"cv": 1}, "n_splits=2 or more"),
         (MODELS, Y, {"cv": []}, "cv gives no split"),
-        (MODELS, Y, {"groups": np.arange(150) % 3}, "greater than the number of groups: 3"),
+        (MODELS, Y, {"groups": np.arange(150) % 3}, "10 folds by group need 10 groups or more"),
         (MODELS, Y, {"scoring": ["accuracy", "f1_macro"]}, "scoring must be one name"),
         (MODELS, Y, {"scoring": None}, "scoring must be one name"),
         (MODELS, Y, {"scoring": "acuracy"}, "'acuracy' is not a valid scoring value"),

@@ -44,6 +44,12 @@ def test_what_is_not_surely_a_number_is_a_category(values: tuple[str, ...]) -> N
     assert kind_of(cycle(*values)).kind == "category"
 
 
+@pytest.mark.parametrize("zeros", [["0.0", "-0.0"], ["-0.0", "0.0"], ["-0.0", "-0.0"]])
+def test_zeros_of_both_signs_are_one_number_whichever_comes_first(zeros: list[str]) -> None:
+    assert kind_of([*zeros, "0.5", "2.5"]).examples == ("0", "0.5", "2.5")
+    assert kind_of(zeros).reason == "it is '0' in every row"
+
+
 def test_codes_are_no_numbers() -> None:
     assert kind_of(cycle("01", "02", "10")).categories == ("01", "02", "10")
     assert kind_of(cycle("00", "5", "12")).kind == "number"  # of different lengths

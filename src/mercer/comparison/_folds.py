@@ -44,6 +44,8 @@ def make_splits(
     if isinstance(cv, (int, np.integer)):
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         splitter = kind(int(cv), shuffle=True, random_state=random_state)
+        if groups is not None and (n_groups := len(np.unique(groups))) < cv:
+            raise ValueError(f"{cv} folds by group need {cv} groups or more; got {n_groups}.")
     else:
         splitter = check_cv(cv, y, classifier=True)
     samples = np.arange(len(y))  # so that lists and masks become indices

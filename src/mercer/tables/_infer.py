@@ -192,7 +192,8 @@ def _describe_numbers(
     n, n_missing = len(numbers), len(numbers) - len(finite)
     middle = len(finite) // 2
     three = np.partition(finite, [0, middle, -1])[[0, middle, -1]] if n_unique else finite
-    examples = tuple(f"{value:.6g}" for value in dict.fromkeys(three))
+    # −0 and 0 are one number, of which any row may be first: + 0.0 makes both of them 0.
+    examples = tuple(f"{value:.6g}" for value in dict.fromkeys(three + 0.0))
     if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
         is_all = n_infinite == n
         return replace(column, reason="all its values are infinite") if is_all else column
