@@ -13,6 +13,7 @@ import numpy as np
 from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
+from mercer._arrays import take_rows
 from mercer._blocks import Blocks, compute, share_of_machine
 from mercer._weights import (
     KEY_FACTORS,
@@ -228,6 +229,9 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     places = places_of_keys(keys[:, 0], lambda a, b: keys[a, 1] == keys[b, 1])
     classes, counts = compute_arrays(codes, weights)
     merged = merge_places(places, classes.astype(np.int64), counts.astype(np.float64))
+    if 2 * merged.rows.size < len(counts):  # few are left: these are taken
+        X, codes, *others = (take_rows(A, merged.rows) for A in (X, codes, *others))
+        return as_blocks(merged.weights, X), as_blocks(merged.leaving, X), X, codes, *others
     total, leaving = np.zeros(len(counts)), np.zeros(len(counts))
     total[merged.rows], leaving[merged.rows] = merged.weights, merged.leaving
     # Copies have weight zero now, and go.  Only what has changed is sent to the workers.
