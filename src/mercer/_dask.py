@@ -230,8 +230,8 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     classes, counts = compute_arrays(codes, weights)
     merged = merge_places(places, classes.astype(np.int64), counts.astype(np.float64))
     if 2 * merged.rows.size < len(counts):  # few are left: these are taken
-        X, codes, *others = (take_rows(A, merged.rows) for A in (X, codes, *others))
-        return as_blocks(merged.weights, X), as_blocks(merged.leaving, X), X, codes, *others
+        X, *kept = (take_rows(A, merged.rows) for A in (X, codes, *others))
+        return as_blocks(merged.weights, X), as_blocks(merged.leaving, X), X, *kept
     total, leaving = np.zeros(len(counts)), np.zeros(len(counts))
     total[merged.rows], leaving[merged.rows] = merged.weights, merged.leaving
     # Copies have weight zero now, and go.  Only what has changed is sent to the workers.
