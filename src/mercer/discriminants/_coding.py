@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from mercer._arrays import like, to_numpy
 
-__all__ = ["Coding", "Discriminants", "class_sums", "contrasts", "encode", "rotate"]
+__all__ = [
+    "Coding",
+    "Discriminants",
+    "class_sums",
+    "contrasts",
+    "encode",
+    "rotate",
+    "weight_of_others",
+]
 
 Array = Any
 
@@ -154,6 +162,12 @@ def encode(
     scores = contrasts(shares)
     parts = (rule / total, weights, shares, scores, scale, float(total))
     return Coding(labels, sample_weight, removed, *parts)
+
+
+def weight_of_others(share: Array) -> Array:
+    """Return 1 − share for shares of the weight; a row that has nearly all leaves rounding."""
+    xp = array_namespace(share)
+    return xp.maximum(1.0 - share, np.finfo(float).eps)
 
 
 def class_sums(labels: NDArray[np.intp], weights: Array, n_classes: int) -> Array:

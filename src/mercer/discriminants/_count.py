@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer.discriminants._coding import Coding
+from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import score_rule
 from mercer.discriminants._path import NodePath
 
@@ -68,7 +68,7 @@ def left_out_scores(
     latent, targets = path.latent(K), coding.targets
     xp = array_namespace(latent)
     reach = xp.cumulative_sum(latent**2, axis=1)  # leverage over weight, for every number of nodes
-    level = targets / (1.0 - units)[:, None]  # relative to the mean of the other targets
+    level = targets / weight_of_others(units)[:, None]  # relative to the mean of the other targets
     scores = []
     for n_nodes in count_grid(len(path)):
         left = 1.0 - units * (1.0 + reach[:, n_nodes - 1])

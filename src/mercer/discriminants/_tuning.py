@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
-from mercer.discriminants._coding import Coding
+from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
@@ -128,9 +128,7 @@ def loo_rule(
     outputs, fitted = basis.leave_one_out(targets, alphas, coding.removed)
     errors = xp.sum((targets - outputs) ** 2, axis=-1) @ coding.weights / targets.shape[1]
     left_out = coding.weights * coding.removed
-    # One row may have nearly all of the weight.
-    rest = xp.maximum(1.0 - left_out, np.finfo(float).eps)
-    outputs = outputs + (left_out / rest)[:, None] * targets
+    outputs = outputs + (left_out / weight_of_others(left_out))[:, None] * targets
     explained = (coding.weights[:, None] * targets).T @ fitted
     _, axes = xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)
     rule = fit_rule(outputs, fitted, axes, coding.labels, coding.rule_weights, log_priors)

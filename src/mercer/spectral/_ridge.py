@@ -25,6 +25,8 @@ Array = Any  # float64, of NumPy or of torch on any device
 _ROUNDING = 1e-14
 # Eigenvalues of a kernel below this share of its trace are nought.
 _NOUGHT = 1e-15
+# A left-out row is further off by no more than this, in units of the targets.
+_MOST_ERROR = 1e100
 # More features than this share of the rows leave nothing over but rounding.
 _NEARLY_ALL = 0.85
 # A kernel with an eigenvalue below minus this share of the largest is not positive.
@@ -119,7 +121,9 @@ class RidgeBasis:
         # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
         left = (1.0 - share) + share * complements
         left = xp.maximum(left, np.finfo(float).tiny)
-        return targets - residuals / left[:, :, None], targets - residuals
+        # A row of nearly all the weight leaves rounding only; squares of that must stay in range.
+        errors = xp.clip(residuals / left[:, :, None], -_MOST_ERROR, _MOST_ERROR)
+        return targets - errors, targets - residuals
 
 
 def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
