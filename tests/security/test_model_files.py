@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import re
 import stat
 import subprocess
 import sys
@@ -322,3 +323,13 @@ def test_altered_models_never_crash_the_process(saved, tmp_path, long, capsys):
     with capsys.disabled():
         print(f"\n{done.stdout}")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("size", ["5", "1000000000", "-1"])
+def test_a_generator_that_would_be_mixed_for_ever_is_refused(saved, tmp_path, size):
+    found = members(saved("boosting"))
+    text = found["schema.json"].decode()
+    (before,) = set(re.findall(r'"pool_size": \{[^{}]*?"content": "4"', text))
+    found["schema.json"] = text.replace(before, before.replace('"4"', f'"{size}"')).encode()
+    with pytest.raises(ValueError, match="random generator in it is of no kind"):
+        load_model(forge(tmp_path / "m.skops", found))

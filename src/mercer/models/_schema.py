@@ -46,6 +46,8 @@ def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:
     for node in _nodes(members):
         if node.get("__loader__") == "TreeNode":
             _check_tree(node, members)
+        if node.get("__loader__") == "RandomGeneratorNode":
+            _check_generator(node)
         if "file" not in node:
             continue
         name, key = str(node["file"]), json.dumps(node.get("__id__"))
@@ -68,6 +70,16 @@ def _check_tree(node: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
         raise ValueError("a tree in it is of no shape that Mercer writes") from error
     if not is_sound:
         raise ValueError("a tree in it is of no shape that Mercer writes")
+
+
+def _check_generator(node: Mapping[str, Any]) -> None:
+    """Refuse a random generator with another pool than NumPy's: a large one is mixed for ever."""
+    try:
+        pool = node["content"]["seed_seq"]["content"]["pool_size"]["content"]
+    except (KeyError, TypeError) as error:
+        raise ValueError("a random generator in it is of no kind that Mercer writes") from error
+    if pool != "4":
+        raise ValueError("a random generator in it is of no kind that Mercer writes")
 
 
 def _nodes(members: Mapping[str, bytes]) -> Iterator[Mapping[str, Any]]:
