@@ -368,7 +368,7 @@ def test_parzen_and_ise_parts_are_those_of_the_papers():
         for at, i in enumerate(order):
             kept = np.delete(np.arange(len(y)), i)
             less = whole.without(i)
-            sums = [P[i, kept][y[kept] == c].sum() for c in range(3)]
+            sums = np.array([P[i, kept][y[kept] == c].sum() for c in range(3)])
             assert_close(windows.log_sums[at], oracle.log(sums / P[0, 0]))
             appended, before = less.appended_ise(K[i : i + 1, kept])
             assert_close(scores[at], len(kept) * (np.log(appended[0]) - np.log(before)), 1e-8)

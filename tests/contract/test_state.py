@@ -111,7 +111,7 @@ def test_a_fit_knows_nothing_of_earlier_settings(subject):
 
 @every_subject
 def test_a_subclass_with_no_parameters_fits_as_its_parent_does(subject):
-    parent, data = subject.make(), rows()
+    parent, data = subject.made(), rows()
 
     class Mine(type(parent)):
         def __init__(self):
@@ -125,7 +125,7 @@ def test_a_subclass_with_no_parameters_fits_as_its_parent_does(subject):
 
 @every_subject
 def test_attributes_of_users_survive_fits(subject):
-    data, model = rows(), subject.make()
+    data, model = rows(), subject.made()
     own = {"note": "mine", "folds": 5, "grid": np.arange(3.0), "encoder_": [1, 2], "_seen": 7}
     vars(model).update(own)
     model.fit(data.X, data.y)

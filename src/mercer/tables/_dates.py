@@ -86,7 +86,7 @@ def parse_dates(values: Sequence[str], style: str) -> pd.Series:
 
 def _parse(texts: pd.Series, style: str) -> pd.Series:
     parsed = pd.to_datetime(texts, format=style, errors="coerce", utc=True)
-    return parsed.dt.tz_localize(None)
+    return parsed.dt.tz_localize(None).copy()  # pandas 2 takes it for a view
 
 
 def _is_none(values: Sequence[str], style: str) -> NDArray[np.bool_]:
