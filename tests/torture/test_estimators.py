@@ -33,6 +33,7 @@ D = (1, 2, 3, 8, 40, 2000)
 REASONS = {
     r"^X contains .* numbers beyond": lambda X, w, m: np.abs(X).max() > 1e150,
     r"^X varies by": lambda X, w, m: np.ptp(X, axis=0).max() < 1e-150,
+    r"^X has rows that are .* apart": lambda X, w, m: np.ptp(X, axis=0).max() < 1e-145,
     r"^X has no variance": lambda X, w, m: _is_flat(X),
     r"^X has rows so large that kernel": lambda X, w, m: m.kernel != "rbf",
     r"^sample_weight contains .* weights count": lambda X, w, m: (

@@ -8,11 +8,11 @@ where ‖f‖² is aᵀKa (the norm of the kernel's space) or βᵀβ, and the i
 In the coordinates √p·row, the intercept is a projection on the complement of √p.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
 from mercer._arrays import like
 from mercer._linalg import add_to_diagonal, cholesky, eigh, invert_triangular
@@ -215,21 +215,36 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
 
     Notes
     -----
-    With nearly as many features as rows, what these leave over is rounding, and leave-one-out with
-    it: then the kernel that the features span is decomposed.
+    With nearly as many features as rows, what these leave over would be rounding, and leave-one-out
+    with it: then singular vectors are taken, which span all of it.
     """
     xp = array_namespace(features)
-    if features.shape[1] > _NEARLY_ALL * features.shape[0]:
-        basis = decompose_kernel(features @ features.T, p)
-        return replace(basis, loadings=features.T @ basis.loadings)
     root = xp.sqrt(p)
     design = root[:, None] * (features - p @ features)
+    if features.shape[1] > _NEARLY_ALL * features.shape[0] > 1:
+        return _decompose_wide(design, root)
     values, axes = eigh(design.T @ design)
     largest = float(values[-1]) if values.shape[0] else 0.0
     good = ~(values <= _ROUNDING * max(largest, 0.0))  # NaN stays
     values, axes = values[good], axes[:, good]
     lengths = xp.sqrt(values)
     return RidgeBasis(design @ (axes / lengths), values, axes * lengths, False, root)
+
+
+def _decompose_wide(design: Array, root: Array) -> RidgeBasis:
+    """Diagonalise √p·(features about their mean) by singular vectors of all that is not √p."""
+    xp, normal = array_namespace(design), _reflector(root)
+    turned = (design - 2.0 * (normal[:, None] * (normal @ design)))[1:, :]  # √p is gone
+    n_left, n_features = turned.shape
+    left, lengths, right = xp.linalg.svd(turned, full_matrices=n_features < n_left)
+    vectors = xp.concat([xp.zeros_like(left[:1, :]), left])
+    vectors -= 2.0 * (normal[:, None] * (normal[1:] @ left))
+    rank = lengths.shape[0]
+    loadings = xp.zeros((n_features, n_left), dtype=xp.float64, device=device(design))
+    loadings[:, :rank] = right[:rank, :].T * lengths
+    values = xp.zeros(n_left, dtype=xp.float64, device=device(design))
+    values[:rank] = lengths**2
+    return RidgeBasis(vectors, values, loadings, True, root)
 
 
 def _check_positive(values: Array, rounding: float) -> None:
