@@ -17,7 +17,7 @@ from mercer._arrays import take_rows
 from mercer._blocks import Blocks, compute, share_of_machine
 from mercer._weights import (
     KEY_FACTORS,
-    as_counts,
+    MOST_WEIGHT,
     check_weight_range,
     is_whole,
     merge_places,
@@ -210,9 +210,13 @@ def settle_dask_weights(weights: Any) -> Any:
     """Return positive weights that add up to the number of rows, unless they are copies."""
     if are_whole_blocks(weights):
         return weights
-    heaviest, lightest, total = compute_arrays(weights.max(), weights.min(), weights.sum())
-    as_counts(np.array([float(heaviest), float(lightest)]))  # refuses what is too light
-    return weights * (weights.shape[0] / float(total))
+    lightest, mean = (float(v) for v in compute_arrays(weights.min(), weights.mean()))
+    if lightest < mean / MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight contains {lightest:.2g} beside a mean of {mean:.2g}: weights must "
+            f"be 0, or lie within a factor of {MOST_WEIGHT:g} of their mean."
+        )
+    return weights / mean
 
 
 def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[Any, ...]:

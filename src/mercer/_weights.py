@@ -24,6 +24,7 @@ from mercer._sklearn import check_sample_weight
 
 __all__ = [
     "KEY_FACTORS",
+    "MOST_WEIGHT",
     "Merged",
     "as_counts",
     "check_given_weights",
@@ -43,7 +44,7 @@ Vector = NDArray[np.float64]
 # Above this, floating point has whole numbers only, so that being whole says nothing.
 _MOST_COPIES = 2.0**52
 # Weights of estimators lie within this factor of their mean, so that products stay in range.
-_MOST_WEIGHT = 1e100
+MOST_WEIGHT = 1e100
 # Two odd numbers whose products mix the bits of a row.
 KEY_FACTORS = (0x2545F4914F6CDD1D, 0x369DEA0F31A53F85)
 _KEYS_AT_ONCE = 2**19  # bytes of the rows that are mixed at a time: they stay in the cache
@@ -77,13 +78,13 @@ def as_counts(weights: Vector) -> Vector:
     heaviest = float(weights.max())
     shares = weights / heaviest
     scaled: Vector = shares / (shares.sum() / np.count_nonzero(weights > 0))
-    light = (weights > 0) & (scaled < 1 / _MOST_WEIGHT)
+    light = (weights > 0) & (scaled < 1 / MOST_WEIGHT)
     if light.any():
         row = int(np.flatnonzero(light)[0])
         raise ValueError(
             f"sample_weight contains {weights[row]:.2g} in row {row} beside {heaviest:.2g} in row "
             f"{int(np.argmax(weights))}: weights must be 0, or lie within a factor of "
-            f"{_MOST_WEIGHT:g} of their mean."
+            f"{MOST_WEIGHT:g} of their mean."
         )
     return scaled
 
@@ -108,12 +109,12 @@ def check_given_weights(sample_weight: Any, n_rows: int) -> Vector:
 
 def check_weight_range(weights: Vector, start: int = 0) -> None:
     """Refuse weights whose products with each other would leave the range of floating point."""
-    beyond = (weights > _MOST_WEIGHT) | ((weights > 0) & (weights < 1 / _MOST_WEIGHT))
+    beyond = (weights > MOST_WEIGHT) | ((weights > 0) & (weights < 1 / MOST_WEIGHT))
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])
         raise ValueError(
             f"sample_weight contains {weights[row]:.2g} in row {row + start}: weights count rows, "
-            f"and must be 0 or between {1 / _MOST_WEIGHT:g} and {_MOST_WEIGHT:g}."
+            f"and must be 0 or between {1 / MOST_WEIGHT:g} and {MOST_WEIGHT:g}."
         )
 
 

@@ -52,6 +52,14 @@ def test_a_weight_too_light_for_its_square_is_refused():
         mercer.ParzenClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1], [1e80, 1e-80, 1.0])
 
 
+def test_a_weight_too_light_in_blocks_is_refused_without_naming_a_row():
+    da = pytest.importorskip("dask.array")
+    rows, weights = da.from_array(np.arange(9.0)[:, None], chunks=4), np.full(9, 1e80)
+    weights[5] = 1e-80
+    with pytest.raises(ValueError, match=r"contains 1e-80 beside a mean of 8.9e\+79"):
+        mercer.ParzenClassifier().fit(rows, np.arange(9) % 2, da.from_array(weights, chunks=4))
+
+
 @given(
     X=arrays(float, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.integers(-1, 1)),
     seed=st.integers(0, 99),
