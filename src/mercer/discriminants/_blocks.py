@@ -14,7 +14,7 @@ from mercer._dask import refuse_dask
 from mercer._memory import room_on_device
 from mercer._rows import check_same_home
 from mercer._sklearn import fit_context
-from mercer._weights import check_given_weights, merge_copies
+from mercer._weights import Merged, check_given_weights, merge_copies
 from mercer.discriminants._base import resolve_class_weight, validate_rows
 from mercer.discriminants._buffer import RowBuffer
 from mercer.discriminants._coding import Coding, class_sums, encode
@@ -159,44 +159,46 @@ def _add(
     class_weight = resolve_class_weight(estimator.class_weight, classes, seen)
     estimator._set_priors(seen * class_weight, X)
     if buffer is None:
-        _add_block(estimator, *_without_copies(X, labels, counts, class_weight, "total"))
+        _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(None, None)
     else:
         buffer = state.buffer = buffer.extend(X, labels, counts, position)
         if len(np.unique(buffer.labels)) < 2:
             return
         merged = merge_copies(buffer.X, buffer.labels, buffer.counts)
-        known = (buffer.X, buffer.labels, buffer.counts, class_weight)
-        rows, kept = _without_copies(*known, estimator.scatter)
+        rows = merged.take(buffer.X)
+        kept = _encode_merged(merged, buffer.labels, class_weight, estimator.scatter)
         is_full = len(buffer.labels) >= _MOST_KEPT
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
             chosen = estimator._choose(rows, kept, state.rng)
             estimator._set_support(buffer.position[merged.rows[chosen]], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
-        _add_block(estimator, *_without_copies(X, labels, counts, class_weight, "total"))
+        _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(rows, kept)
         if is_full:
             state.buffer = None
     estimator._finish(len(estimator._path))
 
 
-def _without_copies(
+def _encode_merged(
+    merged: Merged, labels: NDArray[np.intp], class_weight: FloatArray, scatter: str
+) -> Coding:
+    """Return the coding of rows of which no two of a class are the same."""
+    removed = merged.leaving / merged.weights
+    return encode(merged.take(labels), merged.weights, removed, class_weight, scatter)
+
+
+def _add_block(
+    estimator: "Sparse",
     X: Array,
     labels: NDArray[np.intp],
     counts: FloatArray,
     class_weight: FloatArray,
-    scatter: str,
-) -> tuple[Array, Coding]:
-    """Return rows of which no two of a class are the same, and their coding."""
-    merged = merge_copies(X, labels, counts)
-    removed = merged.leaving / merged.weights
-    options = (class_weight, scatter)
-    return merged.take(X), encode(merged.take(labels), merged.weights, removed, *options)
-
-
-def _add_block(estimator: "Sparse", X: Array, coding: Coding) -> None:
+) -> None:
     """Add rows to the moments."""
-    estimator._add_up(X, coding)
+    merged = merge_copies(X, labels, counts)
+    coding = _encode_merged(merged, labels, class_weight, "total")
+    estimator._add_up(merged.take(X), coding)
     total = float(estimator._moments.weights.sum())
     estimator._scale = total if estimator.scatter == "sum" else 1.0
