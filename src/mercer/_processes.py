@@ -4,11 +4,34 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import connection
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any
 
-__all__ = ["interrupts_held", "serve_parent"]
+__all__ = ["interrupts_held", "serve_parent", "start_process"]
+
+
+def start_process(
+    serve: Callable[[Connection], None], material: Any
+) -> tuple[SpawnProcess, Connection]:
+    """Start a process that serves a connection, and send it what it works on.
+
+    The material goes through the connection and not with the arguments of the process: the writer
+    of arguments waits for ever if the process dies before it has read them, as it does where a
+    script does not protect its entry.  Here that is an EOFError for who receives.
+    """
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=serve, args=(there,), daemon=True)
+    with interrupts_held():
+        process.start()
+    there.close()
+    with suppress(OSError):  # a process that is gone is seen by who receives
+        here.send(material)
+    return process, here
 
 
 @contextmanager

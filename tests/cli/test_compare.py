@@ -266,15 +266,17 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
     assert "The map is left out: it takes" in (tmp_path / "report.html").read_text()
 
 
-def test_a_map_that_takes_too_long_is_ended(tmp_path):
+def test_a_map_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
     start = time.perf_counter()
-    points, said = draw_map_within(question.data, 0, 1.0)  # a process does not even start in that
+    with monkeypatch.context() as patch:
+        patch.setattr("mercer.cli._compare_map._LEAST_SECONDS", 0.0)
+        points, said = draw_map_within(question.data, 0, 1e-3)  # no process starts in that
     assert time.perf_counter() - start < 20
     assert points.empty
     [sentence] = said["notes"]
     assert sentence == (
-        "The map is left out: it takes more than the 1 s that the rounds left; "
+        "The map is left out: it takes more than the 0 s that the rounds left; "
         "mercer project draws one."
     )
     points, said = draw_map_within(question.data, 0, 0.5)

@@ -1,5 +1,7 @@
 """``compare_in_rounds``: the same splits for all, the budget kept, and literal statistics."""
 
+import subprocess
+import sys
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -518,3 +520,20 @@ def test_wrong_data_are_refused():
         compare_in_rounds(MODELS, X, np.r_[Y[:-1], 9])
     with pytest.raises(ValueError, match="dict of names"):
         compare_in_rounds([GaussianNB()], X, Y)
+
+
+def test_a_script_without_a_protected_entry_is_told(tmp_path):
+    """With more rows than a pipe holds: the parent once waited for ever for the first to read."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "from mercer.comparison import compare_in_rounds\n"
+        "X = np.zeros((20_000, 10))\n"
+        "models = {'a': DummyClassifier(), 'b': DummyClassifier()}\n"
+        "compare_in_rounds(models, X, X[:, 0] + np.arange(20_000) % 2, budget=20, n_jobs=2)\n",
+        encoding="utf-8",
+    )
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 1
+    assert "must protect its entry by if __name__ == '__main__':" in ran.stderr

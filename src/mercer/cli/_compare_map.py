@@ -1,6 +1,6 @@
 """A map of the classes in two dimensions, for the page of ``mercer compare``."""
 
-import multiprocessing
+import time
 import warnings
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._processes import interrupts_held, serve_parent
+from mercer._processes import serve_parent, start_process
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,17 +62,13 @@ def draw_map_within(
     """
     if seconds < _LEAST_SECONDS:
         return no_map("the rounds took all the time there was")
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(there, _part(data, seed), seed), daemon=True)
-    with interrupts_held():
-        process.start()
-    there.close()
+    until = time.perf_counter() + seconds
+    process, here = start_process(_serve, (_part(data, seed), seed))
     try:
-        if not here.poll(seconds):
+        if not here.poll(max(0.0, until - time.perf_counter())):
             return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
         found = here.recv()
-    except EOFError:
+    except (EOFError, OSError):
         return no_map("its process ended early, for want of memory as a rule")
     except KeyboardInterrupt:
         return no_map("it was stopped")
@@ -91,9 +87,10 @@ def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
     return empty, {"method": None, "notes": [f"The map is left out: {reason}; {_OTHER_WAY}."]}
 
 
-def _serve(connection: Connection, part: "LabelledTable", seed: int) -> None:
+def _serve(connection: Connection) -> None:
     """Send the map, or why there is none."""
     serve_parent()
+    part, seed = connection.recv()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,6 +1,5 @@
 """Where fits run: here, or in processes that can be stopped."""
 
-import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from mercer._processes import interrupts_held, serve_parent
+from mercer._processes import serve_parent, start_process
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 
@@ -139,12 +138,7 @@ class _Worker:
         self.is_ready = False
         self.task: Task | None = None
         self.since = self.until = np.inf
-        context = multiprocessing.get_context("spawn")
-        self.connection, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other, self._work), daemon=True)
-        with interrupts_held():
-            self._process.start()
-        other.close()
+        self._process, self.connection = start_process(_serve, self._work)
 
     def give(self, task: Task, split: Split, *, until: float) -> None:
         """Begin a task."""
@@ -179,10 +173,11 @@ class _Worker:
         self.connection.close()
 
 
-def _serve(connection: Connection, work: Work) -> None:
+def _serve(connection: Connection) -> None:
     """Fit what comes until nobody asks any more."""
     serve_parent()
     try:
+        work: Work = connection.recv()
         connection.send("ready")
         while True:
             task, split = connection.recv()
