@@ -8,7 +8,7 @@
     python benchmarks/bench_fast.py peers        FIGTree, KDEpy, scikit-learn's trees
     python benchmarks/bench_fast.py landmarks    any d: landmark sums against samples of rows
     python benchmarks/bench_fast.py classifier [--rows 10000000]
-    python benchmarks/bench_fast.py calibrate    the constants of mercer.sums._fast_plan
+    python benchmarks/bench_fast.py calibrate    the constants of mercer.sums.fast._plan
 
 Errors are relative, the largest over some 400 rows: random ones, those with the smallest sums, and
 some of every size between; the truth is the direct sum.  Times are the best of three where a run
@@ -243,9 +243,9 @@ def classifier(options):
 
 def calibrate(options):
     """Print the constants from what they stand for, in core-seconds."""
-    from mercer.sums._fast_grid import Box, Grid, reach_of
-    from mercer.sums._near import COLUMN_LEAF, _Leaves
-    from mercer.sums._threads import thread_count
+    from mercer.sums.cpu._threads import thread_count
+    from mercer.sums.fast._grid import Box, Grid, reach_of
+    from mercer.sums.fast._near import COLUMN_LEAF, _Leaves
 
     threads = thread_count()
     for dtype in (np.float32, np.float64):

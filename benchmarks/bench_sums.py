@@ -307,7 +307,7 @@ def _exponentials(precision):
     import numpy as np
     from numba import njit
 
-    from mercer.sums._exp2 import exp2
+    from mercer.sums.cpu._exp2 import exp2
 
     @njit(nogil=True, fastmath={"contract", "reassoc", "nsz"})
     def add_up(a):

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import resample
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer._scales import widest_against_half
 from mercer.datasets import load_dataset
+from mercer.samples._scales import widest_against_half
 
 DATA = (
     "breast", "wdbc", "australian", "wine", "transfusion", "german_numeric", "heart_statlog",

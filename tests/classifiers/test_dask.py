@@ -122,7 +122,7 @@ def test_a_fit_in_memory_forgets_the_blocks():
 
 
 def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
-    from mercer.sums import _dask_left_out
+    from mercer.sums.dask import _left_out as _dask_left_out
 
     monkeypatch.setattr(_dask_left_out, "_PIECE_BYTES", 16 * 3 * 17 * 7)  # seven rows
     X, y = labelled(60)

@@ -8,7 +8,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.classifiers import _stages
-from mercer.sums import _triton, _triton_left_out
+from mercer.sums.cuda import _left_out as _triton_left_out
+from mercer.sums.cuda import _run as _triton
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("dispatch")]
 

@@ -6,7 +6,6 @@ from sklearn.base import clone
 
 from classifiers.samples import assert_close, gaussians, table, three_gaussians, wine
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer._weights import as_counts
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers._ise import _left_out_scores, _scores
 from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
@@ -16,6 +15,7 @@ from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
+from mercer.samples._weights import as_counts
 from oracles import classifiers as oracle
 
 DENSITIES = ["parzen", "mercer", None]
@@ -211,7 +211,7 @@ def test_results_are_those_of_refitting(name, kind, monkeypatch):
     X, y = three_gaussians(24)
     model, omega = EXACT[name], as_counts(WEIGHTS[kind](len(y)))
     # The weights of the rows that are left must not be scaled anew.
-    monkeypatch.setattr("mercer._weights.as_counts", lambda weights: weights)
+    monkeypatch.setattr("mercer.samples._weights.as_counts", lambda weights: weights)
     fitted = clone(model).fit(X, y, sample_weight=omega)
     results = fitted.loo_results_
     rungs = len(results["bandwidth"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer.sums import _fast_plan
+from mercer.sums.fast import _plan as _fast_plan
 
 pytest.importorskip("finufft", reason="finufft is not installed")
 
@@ -29,7 +29,7 @@ MODELS = [
 @pytest.fixture
 def transforms(monkeypatch):
     """Count how often a sum was transformed; sums as small as these are made to look dear."""
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     calls = []
     forward = _fast.forward

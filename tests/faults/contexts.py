@@ -144,7 +144,7 @@ def no_more_threads() -> Iterator[None]:
     """Let no thread be started, as where the limit of processes is reached."""
     import threading
 
-    from mercer.sums import _threads
+    from mercer.sums.cpu import _threads
 
     def refuse(self):
         raise RuntimeError("can't start new thread")

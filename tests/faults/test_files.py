@@ -9,12 +9,12 @@ import pytest
 
 from faults.bench import environment
 from mercer import _files
-from mercer._files import moved_in_whole, one_at_a_time, sweep, written_whole
+from mercer._system.files import moved_in_whole, one_at_a_time, sweep, written_whole
 
 LEAVE = """
 import os, sys
 from pathlib import Path
-from mercer._files import moved_in_whole, written_whole
+from mercer._system.files import moved_in_whole, written_whole
 with written_whole(Path("a.csv")) as beside, moved_in_whole(Path("r"), "last") as place:
     beside.write_text("half")
     (place / "last").write_text("half")
@@ -92,7 +92,7 @@ def test_the_mark_of_completeness_goes_first_and_comes_last(tmp_path, monkeypatc
 
 def test_one_at_a_time(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from mercer._files import one_at_a_time\n"
+        "import sys; from pathlib import Path; from mercer._system.files import one_at_a_time\n"
         "print('waits', flush=True)\n"
         "with one_at_a_time(Path(sys.argv[1])): print('in', flush=True)"
     )

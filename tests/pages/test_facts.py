@@ -9,7 +9,6 @@ import pytest
 
 import mercer.plots
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, _linalg, comparison, tables
-from mercer._blocks import FAN_IN
 from mercer.bandwidth import _search, bandwidth_ladder
 from mercer.classifiers import _stages
 from mercer.cli import _compare
@@ -18,8 +17,11 @@ from mercer.discriminants import _dask, _exact, _nodes, _sparse, _width
 from mercer.graphs import _neighbors
 from mercer.kernels import KERNELS
 from mercer.models import _catalogue, _files, _measure, list_models, score_model
+from mercer.samples._blocks import FAN_IN
 from mercer.spectral import _eigen
-from mercer.sums import _fast, _fast_plan, _landmarks
+from mercer.sums import _landmarks
+from mercer.sums.fast import _plan as _fast_plan
+from mercer.sums.fast import _run as _fast
 from mercer.tables import _infer, _preprocessor, _target, _values
 from pages.reading import ROOT, sections, spans
 

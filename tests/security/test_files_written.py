@@ -6,7 +6,7 @@ import stat
 import pandas as pd
 import pytest
 
-import mercer._files as files
+import mercer._system.files as files
 from mercer.datasets._folder import read_npz
 from mercer.models import load_model, save_model
 from mercer.report import write_scatter_page

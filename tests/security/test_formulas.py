@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer._formulas import neutralised_text
+from mercer._system.formulas import neutralised_text
 from mercer.report import write_report
 from mercer.report._folder import read_table as read_result
 from mercer.studies import run_studies

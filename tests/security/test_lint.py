@@ -35,15 +35,15 @@ ALLOWED = {
     ("studies/_catalogue.py", "exec_module"): "a study is a Python file that the user names",
     ("comparison/_rounds_fit.py", "pickle"): "the size of a fitted model: written, never read",
     (
-        "sums/_compile.py",
+        "sums/cpu/_compile.py",
         "pickle",
     ): "compiled code of the user's own cache, trusted as programs are",
-    ("sums/_compile.py", "pickle.loads"): "the same, as Numba does by itself",
+    ("sums/cpu/_compile.py", "pickle.loads"): "the same, as Numba does by itself",
 }
 NOQA = {
     "S101": "a type checker's assert",
     "S704": "report/_svg.py escapes all parts itself",
-    "S301": "sums/_compile.py reads compiled code, which is trusted as programs are",
+    "S301": "sums/cpu/_compile.py reads compiled code, which is trusted as programs are",
     "S314": "report/_standalone.py reads markup that it made itself",
 }
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lazy import cut, cut_elsewhere
-from mercer._blocks import FAN_IN
+from mercer.samples._blocks import FAN_IN
 from mercer.sums import explain_kernel_sum, kernel_sum, landmark_kernel_sum, log_kernel_sum
 
 dask = pytest.importorskip("dask")
@@ -168,12 +168,12 @@ def test_unknown_blocks_and_shapes():
 
 
 def test_tasks_in_threads_use_one_thread_each():
-    from mercer.sums._threads import thread_count
+    from mercer.sums.cpu._threads import thread_count
 
     def count(block):
         return np.full(len(block), float(thread_count()))
 
-    from mercer._dask import by_blocks
+    from mercer.samples._dask import by_blocks
 
     X = da.zeros((4, 1), chunks=1)
     lazy = by_blocks(count, X, n_columns=None, dtype=float)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.sums._compile import compiled
-from mercer.sums._exp2 import exp2
+from mercer.sums.cpu._compile import compiled
+from mercer.sums.cpu._exp2 import exp2
 
 LOWEST = {np.float32: -126, np.float64: -1022}  # exponent of the smallest normal number
 ALLOWED = {np.float32: 1.0, np.float64: 2.5}  # eps

@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from mercer.sums import _fast_plan, explain_kernel_sum, kernel_sum, log_kernel_sum
+from mercer.sums import explain_kernel_sum, kernel_sum, log_kernel_sum
+from mercer.sums.fast import _plan as _fast_plan
 
 pytest.importorskip("finufft", reason="finufft is not installed")
 
@@ -179,7 +180,7 @@ def test_ladder(d, log):
 
 
 def test_one_forward_transform_serves_a_ladder(monkeypatch):
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     calls = []
     forward = _fast.forward
@@ -217,7 +218,7 @@ def test_rows_far_from_everything_come_out_as_direct():
 
 def test_sums_over_neighbours(monkeypatch):
     """Direct sums that leave out far columns, in leaves as small as the test."""
-    from mercer.sums import _near
+    from mercer.sums.fast import _near
 
     monkeypatch.setattr(_near, "_WORTH_A_TREE", 1)
     monkeypatch.setattr(_near, "_WORTH_PRUNING", 1)
@@ -240,7 +241,7 @@ def test_sums_over_neighbours(monkeypatch):
 
 def test_neighbours_are_few(monkeypatch):
     """What is left out is most of the columns, where bandwidths are small."""
-    from mercer.sums import _near
+    from mercer.sums.fast import _near
 
     added = []
     sums = _near.Output.sums
@@ -286,7 +287,7 @@ TRANSFORMED = {
 @pytest.mark.parametrize("case", list(TRANSFORMED))
 def test_little_is_left_to_direct_sums(case, d, cloud, monkeypatch):
     """Results would be right if the transform were wrong, as its error is measured: not so here."""
-    from mercer.sums import _near
+    from mercer.sums.fast import _near
 
     options = {"bandwidth": 0.5, "tol": 1e-3, **TRANSFORMED[case]}
     dtype, offset = options.pop("dtype", np.float64), options.pop("offset", 0.0)
@@ -313,7 +314,7 @@ def test_little_is_left_to_direct_sums(case, d, cloud, monkeypatch):
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_transforms_have_full_precision(d, monkeypatch):
     """What is left out of the series is less than what finufft rounds."""
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     errors = []
     largest = _fast._largest
@@ -336,7 +337,7 @@ def test_sums_of_every_size(d, tol):
 
 def test_a_sample_that_was_too_kind_is_found_out(monkeypatch):
     """An error that the sample did not see shows in the rows that are added up directly."""
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     X, Y = normal(RNG, 4000, 2), normal(RNG, 4000, 2)
     exact = kernel_sum(X, Y, bandwidth=0.1)
@@ -356,7 +357,7 @@ def test_a_sample_that_was_too_kind_is_found_out(monkeypatch):
 
 
 def test_auto_without_tol_never_approximates(monkeypatch):
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     monkeypatch.setattr(_fast, "run", None)
     X = normal(RNG, 5000, 2)
@@ -426,7 +427,7 @@ def test_refusals(d, options, sentence):
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
-    from mercer.sums import _fast
+    from mercer.sums.fast import _run as _fast
 
     monkeypatch.setattr(_fast, "find_spec", lambda name: None)
     X = normal(RNG, 9, 2)
@@ -481,7 +482,7 @@ def test_memory_budget_decides_the_grid():
 
 
 def test_slabs_of_rows_add_up(monkeypatch):
-    from mercer.sums import _fast_transform
+    from mercer.sums.fast import _transform as _fast_transform
 
     X, Y = normal(RNG, N, 2), normal(RNG, N, 2)
     monkeypatch.setattr(_fast_transform, "_rows_at_once", lambda *a: 101)

@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from sklearn import config_context
 
 from mercer import sums
-from mercer.sums import _threads
+from mercer.sums.cpu import _threads
 
 RNG = np.random.default_rng(0)
 N = 1300  # enough for the sum that takes each pair once, and for more than one task

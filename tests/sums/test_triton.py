@@ -25,9 +25,6 @@ from mercer.sums import (
     _dispatch,
     _left_out,
     _torch,
-    _triton,
-    _triton_layout,
-    _triton_left_out,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
@@ -35,7 +32,10 @@ from mercer.sums import (
 from mercer.sums._arrange_tensors import arrange_tensors
 from mercer.sums._box import Box
 from mercer.sums._problem import Problem
-from mercer.sums._triton_layout import (
+from mercer.sums.cuda import _layout as _triton_layout
+from mercer.sums.cuda import _left_out as _triton_left_out
+from mercer.sums.cuda import _run as _triton
+from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
     DIFFERENCES,
@@ -117,7 +117,7 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._triton",))
+    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums.cuda._run",))
     for module in (_triton, _triton_left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)

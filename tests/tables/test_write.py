@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer._formulas import neutralised, neutralised_text, restored
+from mercer._system.formulas import neutralised, neutralised_text, restored
 from mercer.tables import Table, read_table, write_table
 
 FRAME = pd.DataFrame({"class": ["=cmd()", "-1"], "p": [0.1, 1 / 3]})

@@ -17,7 +17,7 @@ from mercer import (
     NearestAngleClassifier,
     ParzenClassifier,
 )
-from mercer._weights import as_counts
+from mercer.samples._weights import as_counts
 from torture.cases import LABELS, Refusal, answered, labels, law, log_ratios, points
 from torture.weighing import WEIGHTS, weigh
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import linalg
 
 import mercer
-from mercer._weights import as_counts
 from mercer.discriminants import SparseKernelFisherDiscriminant
 from mercer.graphs import neighbor_graph, reconstruction_weights
+from mercer.samples._weights import as_counts
 from mercer.spectral import (
     decompose_features,
     decompose_kernel,

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from mercer.sums import _triton, kernel_sum, log_kernel_sum
+from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums.cuda import _run as _triton
 from oracles import sums as oracle
 from torture import test_sums as sums
 from torture.cases import WEIGHTS, Refusal, agree, answered, law, log_ratios, points, weights

@@ -13,7 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 import mercer
-from mercer._weights import as_counts, is_whole, merge_copies, places_of_keys, row_keys, row_total
+from mercer.samples._weights import (
+    as_counts,
+    is_whole,
+    merge_copies,
+    places_of_keys,
+    row_keys,
+    row_total,
+)
 
 SELF_TUNED = {
     "laplacian": mercer.LaplacianClassifier(),

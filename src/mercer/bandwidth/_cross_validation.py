@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from mercer._arrays import Array, detached, like, to_numpy
-from mercer._dask import is_dask_array, ones
 from mercer.bandwidth._rules import silverman_bandwidth
 from mercer.bandwidth._sample import are_copies, check_sample, count_rows, heaviest_left_out
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
+from mercer.samples import is_dask_array, ones
 from mercer.sums import log_kernel_sum
 
 Vector = NDArray[np.float64]

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._blocks import Blocks, compute
-from mercer._dask import (
+from mercer.samples import (
+    Blocks,
     check_dask_rows,
     check_dask_vector,
+    check_rows,
+    compute,
     counted,
     from_memory,
     is_dask_array,
     keep_counted,
 )
-from mercer._rows import check_rows
 
 __all__ = ["check_dask_sample", "over_rows", "spread"]
 

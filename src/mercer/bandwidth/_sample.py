@@ -7,9 +7,7 @@ from array_api_compat import array_namespace, is_array_api_obj, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, itemsize, take_rows, to_numpy
-from mercer._dask import are_whole_blocks
-from mercer._rows import check_rows
-from mercer._weights import is_whole, row_total
+from mercer.samples import are_whole_blocks, check_rows, is_whole, row_total
 
 _SINGLE = (2.0**-100, 2.0**100)  # weights for which float32 rows are computed with as such
 

@@ -13,20 +13,24 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import itemsize, like, take_rows, to_numpy
-from mercer._dask import (
+from mercer._memory import by_slabs
+from mercer._sklearn import get_namespace
+from mercer.classifiers._logs import log_normalise
+from mercer.classifiers._sample import Sample
+from mercer.samples import (
+    Merged,
     as_given,
     by_blocks,
     check_dask_rows,
+    check_row_weights,
+    check_same_home,
+    check_tensor,
+    dense_rows,
     from_memory,
     is_dask_array,
+    merge_copies,
+    warn_of_scales,
 )
-from mercer._memory import by_slabs
-from mercer._rows import check_same_home, check_tensor, dense_rows
-from mercer._scales import warn_of_scales
-from mercer._sklearn import get_namespace
-from mercer._weights import Merged, check_row_weights, merge_copies
-from mercer.classifiers._logs import log_normalise
-from mercer.classifiers._sample import Sample
 
 Array = Any
 _SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import working_memory
-from mercer._rows import power_of_two
 from mercer.kernels import get_kernel
+from mercer.samples import power_of_two
 
 Vector = NDArray[np.float64]
 _STEPS = 1000

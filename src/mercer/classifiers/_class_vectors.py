@@ -15,10 +15,10 @@ from array_api_compat import array_namespace, device, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like
-from mercer._dask import held
 from mercer._memory import row_slabs, working_memory
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Rows, Sample
+from mercer.samples import held
 from mercer.sums import kernel_sum, left_out_log_sums
 
 Array = Any
@@ -65,7 +65,7 @@ class ClassVectors:
     def own_sums(self) -> Array:
         """R_i = Σ_{j in i's class} β_j k(x_i, x_j), the row itself included: (b, n)."""
         if is_dask_array(self.weights):
-            from mercer.sums._dask_left_out import own_group_sums
+            from mercer.sums.dask._left_out import own_group_sums
 
             X, codes = self.sample.X, self.sample.codes
             sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)

@@ -15,8 +15,6 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._blocks import Blocks, compute
-from mercer._dask import compute_arrays, from_memory, gather_rows, log_total, take_by_code
 from mercer.classifiers._class_vectors import (
     ClassVectors,
     Products,
@@ -30,8 +28,17 @@ from mercer.classifiers._point_sums import class_sums_in_blocks
 from mercer.classifiers._sample import Rows, Sample
 from mercer.classifiers._selection import QUARTILE_ROWS, ladder_centre
 from mercer.kernels import Kernel
+from mercer.samples import (
+    Blocks,
+    compute,
+    compute_arrays,
+    from_memory,
+    gather_rows,
+    log_total,
+    take_by_code,
+)
 from mercer.sums import log_kernel_sum
-from mercer.sums._dask_left_out import left_out_blocks, left_out_rows
+from mercer.sums.dask._left_out import left_out_blocks, left_out_rows
 
 __all__ = [
     "block_centre",

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._blocks import Blocks, compute
-from mercer._dask import (
+from mercer.classifiers._sample import Sample
+from mercer.samples import (
+    Blocks,
     check_dask_rows,
     check_dask_vector,
     class_codes,
     class_totals,
+    compute,
     compute_arrays,
     counted,
     find_classes,
@@ -24,7 +26,6 @@ from mercer._dask import (
     ones,
     settle_dask_weights,
 )
-from mercer.classifiers._sample import Sample
 
 __all__ = ["BlockSample", "check_dask_fit", "choose_dask_nodes"]
 

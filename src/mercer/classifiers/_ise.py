@@ -7,7 +7,6 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import is_dask_array, refuse_dask, take_by_code
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier
@@ -20,6 +19,7 @@ from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import self_tune
 from mercer.kernels import mercer_width
+from mercer.samples import is_dask_array, refuse_dask, take_by_code
 from mercer.sums import kernel_sum
 
 Array = Any

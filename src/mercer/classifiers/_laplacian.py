@@ -9,7 +9,6 @@ from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import class_sizes, held, is_dask_array, row_numbers
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.bandwidth._resolve import RULES
 from mercer.classifiers._base import ClassVectorClassifier, check_priors
@@ -26,6 +25,7 @@ from mercer.classifiers._sample import Sample
 from mercer.classifiers._selection import self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
+from mercer.samples import class_sizes, held, is_dask_array, row_numbers
 from mercer.sums import kernel_sum, log_kernel_sum
 
 Array = Any

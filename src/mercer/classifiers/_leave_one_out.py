@@ -1,7 +1,7 @@
 r"""What every rule needs to judge each training row without it, at a ladder of bandwidths.
 
 What leaves with a row, u, is all of its weight ω, or one of its copies where rows of another class
-lie at the same place (`mercer._weights`).  Leaving row i out changes
+lie at the same place (`mercer.samples._weights`).  Leaving row i out changes
 
 - its own terms;
 - the density at every other row, F_j − u g_ij, and with it the weight β_j = ω_j F_j^(−1/2): exact

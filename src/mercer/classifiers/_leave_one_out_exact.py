@@ -14,11 +14,11 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._rows import power_of_two
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._sample import Sample
 from mercer.kernels import get_kernel
+from mercer.samples import power_of_two
 
 Array = Any
 MOST_ROWS = 2000

@@ -10,13 +10,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import class_totals, take_by_code
-from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs
-from mercer._rows import check_same_home, check_tensor
 from mercer._sklearn import fit_context, get_namespace
-from mercer._weights import check_row_weights
 from mercer.classifiers._dask_sample import check_dask_fit
+from mercer.samples import (
+    check_row_weights,
+    check_same_home,
+    check_tensor,
+    class_totals,
+    on_dask,
+    take_by_code,
+)
 
 Array = Any
 

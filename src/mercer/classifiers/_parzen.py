@@ -11,7 +11,6 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import is_dask_array, keep_counted
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._resolve import RULES
@@ -23,6 +22,7 @@ from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._sample import Rows, Sample
 from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
+from mercer.samples import is_dask_array, keep_counted
 from mercer.sums import log_kernel_sum
 
 Array = Any

@@ -7,8 +7,8 @@ from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, itemsize, take_rows, to_numpy
-from mercer._dask import as_blocks, from_memory
 from mercer.kernels import Kernel, get_kernel
+from mercer.samples import as_blocks, from_memory
 from mercer.sums import log_kernel_sum
 
 _FAR = -1e4  # logarithms below which classes may differ by less than float32 resolves
@@ -52,7 +52,7 @@ def class_sums_in_blocks(
     tol: float | None = None,
 ) -> Array:
     """Return the sums over classes, or their logarithms, as a Dask array in float64: (n, C)."""
-    from mercer.sums._dask import block_sums
+    from mercer.sums.dask._run import block_sums
 
     Y = rows if is_dask_array(rows) else from_memory(rows)
     options = {

@@ -10,8 +10,8 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._weights import leaving_weights
 from mercer.bandwidth import resolve_bandwidth
+from mercer.samples import leaving_weights
 
 Array = Any
 Rows = slice | NDArray[np.int64]  # some rows of a sample

@@ -8,8 +8,8 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows
-from mercer._dask import as_blocks, is_dask_array
 from mercer.kernels import mercer_width
+from mercer.samples import as_blocks, is_dask_array
 from mercer.sums import kernel_sum
 
 Array = Any

@@ -75,8 +75,8 @@ def compare(
     """
     from joblib import cpu_count
 
-    from mercer._cluster import connected
-    from mercer._files import one_at_a_time
+    from mercer._system.cluster import connected
+    from mercer._system.files import one_at_a_time
     from mercer.cli._compare_folder import (
         check_folder,
         describe,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._environment import machine, versions
-from mercer._files import moved_in_whole, sweep
+from mercer._system.environment import machine, versions
+from mercer._system.files import moved_in_whole, sweep
 from mercer.cli._compare_question import Question
 from mercer.comparison import confusion_counts, curves_of, hard_rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._processes import serve_parent, start_process
+from mercer._system.processes import serve_parent, start_process
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -74,7 +74,7 @@ def reproduce(
 
     Example: [bold]mercer reproduce laplacian --quick[/bold]
     """
-    from mercer._files import one_at_a_time
+    from mercer._system.files import one_at_a_time
     from mercer.report import write_markdown, write_report
     from mercer.studies import run_studies
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer._extras import how_to_install
+from mercer._system.extras import how_to_install
 from mercer.comparison._checks import check_confidence_level
 from mercer.comparison._pairs import run_pairs
 from mercer.comparison._ranks import (

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-from mercer._cluster import connected, n_threads
+from mercer._system.cluster import connected, n_threads
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 from mercer.comparison._rounds_workers import DIED, Done, Limit

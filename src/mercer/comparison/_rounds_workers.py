@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from mercer._processes import serve_parent, start_process
+from mercer._system.processes import serve_parent, start_process
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 

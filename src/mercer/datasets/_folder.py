@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._npy import check_stream
+from mercer._system.npy import check_stream
 from mercer.datasets._arrays import Arrays
 from mercer.datasets._info import DatasetInfo
 from mercer.datasets._location import Location

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer._files import make_folder, sweep, written_whole
+from mercer._system.files import make_folder, sweep, written_whole
 from mercer.datasets._arrays import Arrays, check_content, encode_labels
 from mercer.datasets._folder import read_npz
 from mercer.datasets._info import DatasetInfo, OpenMLTable

@@ -17,13 +17,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask_estimators import on_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_same_home, check_span, check_tensor, dense_rows
-from mercer._scales import warn_of_scales
 from mercer._sklearn import get_namespace
-from mercer._weights import check_row_weights, merge_copies
 from mercer.discriminants._kernels import KernelFunction
+from mercer.samples import (
+    check_row_weights,
+    check_same_home,
+    check_span,
+    check_tensor,
+    dense_rows,
+    merge_copies,
+    on_dask,
+    warn_of_scales,
+)
 
 __all__ = [
     "FisherDiscriminant",

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows, to_numpy
-from mercer._dask import refuse_dask
 from mercer._memory import room_on_device
-from mercer._rows import check_same_home
 from mercer._sklearn import fit_context
-from mercer._weights import Merged, check_given_weights, merge_copies
 from mercer.discriminants._base import resolve_class_weight, validate_rows
 from mercer.discriminants._buffer import RowBuffer
 from mercer.discriminants._coding import Coding, class_sums, encode
+from mercer.samples import Merged, check_given_weights, check_same_home, merge_copies, refuse_dask
 
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse

@@ -14,13 +14,21 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._blocks import Blocks, compute
-from mercer._dask import (
+from mercer._memory import working_memory
+from mercer.discriminants._base import log_priors, resolve_class_weight, resolve_priors
+from mercer.discriminants._blocks import BlockState
+from mercer.discriminants._coding import Coding, contrasts, encode
+from mercer.discriminants._count import left_out_scores
+from mercer.discriminants._kernels import KernelFunction
+from mercer.discriminants._moments import Moments
+from mercer.samples import (
+    Blocks,
     check_dask_rows,
     check_dask_vector,
     class_codes,
     class_sizes,
     class_totals,
+    compute,
     counted,
     find_classes,
     gather_rows,
@@ -31,13 +39,6 @@ from mercer._dask import (
     row_numbers,
     settle_dask_weights,
 )
-from mercer._memory import working_memory
-from mercer.discriminants._base import log_priors, resolve_class_weight, resolve_priors
-from mercer.discriminants._blocks import BlockState
-from mercer.discriminants._coding import Coding, contrasts, encode
-from mercer.discriminants._count import left_out_scores
-from mercer.discriminants._kernels import KernelFunction
-from mercer.discriminants._moments import Moments
 from mercer.spectral import stratified_rows
 from mercer.spectral._landmarks import _quotas
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows
-from mercer._dask_estimators import on_dask
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -41,6 +40,7 @@ from mercer.discriminants._tuning import (
     tune,
 )
 from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
+from mercer.samples import on_dask
 from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel, stratified_rows
 
 __all__ = ["KernelFisherDiscriminant"]

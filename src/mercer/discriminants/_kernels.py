@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist
 
 from mercer._arrays import like
 from mercer._memory import in_blocks, working_memory
-from mercer._rows import squared_distances
 from mercer.kernels import width_from_gamma
+from mercer.samples import squared_distances
 from mercer.sums import kernel_sum
 
 __all__ = ["KERNEL_NAMES", "KernelFunction", "resolve_gamma", "weighted_median"]

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import like, take_rows
-from mercer._dask_estimators import on_dask
 from mercer._memory import room_on_device
-from mercer._rows import dense_rows
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
@@ -35,6 +33,7 @@ from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import NodePath, gcv_path, solve_path
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
+from mercer.samples import dense_rows, on_dask
 from mercer.spectral import stratified_rows
 
 __all__ = ["SparseKernelFisherDiscriminant"]

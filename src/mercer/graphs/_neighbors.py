@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mercer._extras import how_to_install
-from mercer._rows import check_rows
+from mercer._system.extras import how_to_install
 from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
+from mercer.samples import check_rows
 
 __all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
 

@@ -7,15 +7,6 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
-from mercer._dask import (
-    check_dask_vector,
-    class_codes,
-    counted,
-    find_classes,
-    is_dask_array,
-    keep_counted,
-    log_total,
-)
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._sample import check_counts, check_sample, wide_enough
 from mercer.information._overlap import (
@@ -27,6 +18,15 @@ from mercer.information._overlap import (
     overlap_width,
 )
 from mercer.kernels import Kernel, get_kernel
+from mercer.samples import (
+    check_dask_vector,
+    class_codes,
+    counted,
+    find_classes,
+    is_dask_array,
+    keep_counted,
+    log_total,
+)
 from mercer.sums import log_kernel_sum
 
 _LARGEST = {4: 20.0, 8: 600.0}  # log of the largest weight of a class in a sum

@@ -6,9 +6,9 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
 from mercer._arrays import Array, detached, like
-from mercer._dask import is_dask_array, log_total
 from mercer.bandwidth._sample import total_weight
 from mercer.kernels import Kernel, cross_width
+from mercer.samples import is_dask_array, log_total
 from mercer.sums import log_kernel_sum
 
 Weights = Any  # (n,) float64, a Dask array where the rows are one; or None

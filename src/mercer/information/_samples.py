@@ -8,11 +8,11 @@ import numpy as np
 from array_api_compat import array_namespace, is_dask_array
 
 from mercer._arrays import Array
-from mercer._rows import match_rows
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._sample import check_sample
 from mercer.information._overlap import Weights, log_mean_kernel, overlap_width
 from mercer.kernels import Kernel, get_kernel
+from mercer.samples import match_rows
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mercer._files import read_at_most, sweep, written_whole
+from mercer._system.files import read_at_most, sweep, written_whole
 
 __all__ = [
     "CARD",

@@ -17,13 +17,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import to_numpy
-from mercer._extras import how_to_install
 from mercer._memory import by_slabs
-from mercer._rows import refuse_tensor
 from mercer._sklearn import HasMethods, StrOptions, fit_context
-from mercer._weights import check_row_weights
+from mercer._system.extras import how_to_install
 from mercer.models._capped import CappedClassifier
 from mercer.models._delegating import DelegatingClassifier
+from mercer.samples import check_row_weights, refuse_tensor
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._npy import check_array
+from mercer._system.npy import check_array
 from mercer.models._archive import CARD, SCHEMA, parse
 from mercer.models._trust import is_trusted, type_name
 

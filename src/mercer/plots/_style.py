@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._extras import how_to_install
+from mercer._system.extras import how_to_install
 
 # Ten colours that people with any colour vision tell apart (M. A. Petroff, 2021, arXiv:2107.02270).
 # The two lightest come last; white edges and the markers help them on white.

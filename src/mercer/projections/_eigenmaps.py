@@ -13,11 +13,10 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs
-from mercer._rows import LARGEST, check_size, check_span, refuse_tensor
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
+from mercer.samples import LARGEST, check_size, check_span, on_dask, refuse_tensor, refuses_dask
 from mercer.spectral import sparse_eigh
 
 __all__ = ["LaplacianEigenmaps"]

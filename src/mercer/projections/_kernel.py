@@ -11,8 +11,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from mercer._rows import squared_distances
 from mercer.kernels import width_from_gamma
+from mercer.samples import squared_distances
 from mercer.sums import kernel_sum
 
 __all__ = ["KernelFunction", "resolve_gamma"]

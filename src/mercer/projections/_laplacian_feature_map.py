@@ -11,13 +11,20 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import like, to_numpy
-from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs, room_on_device
-from mercer._rows import check_same_home, check_size, check_span, check_tensor, check_width_span
 from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._resolve import RULES
 from mercer.kernels import get_kernel, mercer_width
+from mercer.samples import (
+    check_same_home,
+    check_size,
+    check_span,
+    check_tensor,
+    check_width_span,
+    on_dask,
+    refuses_dask,
+)
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
 

@@ -13,12 +13,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from mercer._memory import by_slabs
-from mercer._rows import check_size, check_span, refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.projections._feature_space import FeatureSpace, feature_space
 from mercer.projections._kernel import KernelFunction, resolve_gamma
 from mercer.projections._semi_supervised import encode_labels
+from mercer.samples import check_size, check_span, refuse_tensor
 
 __all__ = ["LaplacianMachine", "Setting"]
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
+from mercer.samples import on_dask, refuses_dask
 from mercer.spectral import whiten
 
 __all__ = ["LaplacianSVC"]

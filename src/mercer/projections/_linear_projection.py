@@ -13,11 +13,17 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._memory import by_slabs
-from mercer._rows import check_coordinates, check_span, power_of_two, refuse_tensor
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
+from mercer.samples import (
+    check_coordinates,
+    check_span,
+    on_dask,
+    power_of_two,
+    refuse_tensor,
+    refuses_dask,
+)
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
 __all__ = ["LinearGraphProjection", "Rows", "solve_projection"]

@@ -14,13 +14,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._dask_estimators import on_dask, refuses_dask
 from mercer._linalg import one_thread
-from mercer._rows import check_coordinates
 from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
 from mercer.projections._svm import Loss
+from mercer.samples import check_coordinates, on_dask, refuses_dask
 from mercer.spectral import PenaltyPath, Whitened, whiten
 
 __all__ = ["LaplacianSupportVectorAnalysis"]

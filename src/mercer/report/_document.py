@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from mercer._files import sweep, written_whole
+from mercer._system.files import sweep, written_whole
 from mercer.report._links import linked
 from mercer.report._numbers import duration
 

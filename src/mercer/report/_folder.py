@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from mercer._files import read_at_most
-from mercer._formulas import restored
+from mercer._system.files import read_at_most
+from mercer._system.formulas import restored
 
 __all__ = ["check_folder", "only_from", "read_json", "read_table"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from mercer._files import make_folder
+from mercer._system.files import make_folder
 from mercer.report._about import repeat_command, run_facts
 from mercer.report._document import write_whole
 from mercer.report._folder import only_from

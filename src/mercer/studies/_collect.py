@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer._files import make_folder, moved_in_whole
-from mercer._formulas import neutralised
+from mercer._system.files import make_folder, moved_in_whole
+from mercer._system.formulas import neutralised
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._marks import mark_of
 from mercer.studies._model import Row, Study, Table

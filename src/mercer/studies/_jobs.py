@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mercer._environment import versions
+from mercer._system.environment import versions
 from mercer.datasets import list_datasets
 from mercer.studies._catalogue import load_study
 from mercer.studies._code import code_digest

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from mercer._cluster import connected, n_threads, require_on_workers
-from mercer._environment import machine, usable_cores, versions
-from mercer._files import make_folder, sweep
+from mercer._system.cluster import connected, n_threads, require_on_workers
+from mercer._system.environment import machine, usable_cores, versions
+from mercer._system.files import make_folder, sweep
 from mercer.studies._catalogue import list_studies
 from mercer.studies._cluster import run_jobs_on
 from mercer.studies._collect import Results, collect

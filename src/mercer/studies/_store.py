@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._files import make_folder, written_whole
+from mercer._system.files import make_folder, written_whole
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Panel
 

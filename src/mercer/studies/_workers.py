@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from mercer._processes import interrupts_held, serve_parent
+from mercer._system.processes import interrupts_held, serve_parent
 from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 from mercer.studies._store import write_outcome

@@ -7,8 +7,8 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_dask_array
 
 from mercer._arrays import Array, itemsize, to_numpy
-from mercer._rows import check_finite, check_rows, match_rows
 from mercer.kernels import Kernel, get_kernel
+from mercer.samples import check_finite, check_rows, match_rows
 from mercer.sums._arrange import Arrangement, arrange, arrange_columns, must_go_by_column
 from mercer.sums._box import Box
 from mercer.sums._dispatch import compute
@@ -188,7 +188,7 @@ def _kernel_sum(
 ) -> Array:
     """Validate the arguments of either function and return its result."""
     if is_dask_array(X) or is_dask_array(Y):
-        from mercer.sums._dask import dask_kernel_sum
+        from mercer.sums.dask._run import dask_kernel_sum
 
         check_options(options)
         _check_exclude_self(Y, options)

@@ -12,10 +12,10 @@ from mercer.sums._problem import Problem
 
 # In the order of preference.  Owning needs no import of the array library itself.
 _BACKENDS = (
-    "mercer.sums._triton",
+    "mercer.sums.cuda",
     "mercer.sums._torch",
-    "mercer.sums._fast",
-    "mercer.sums._cpu",
+    "mercer.sums.fast",
+    "mercer.sums.cpu",
 )
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._dask import refuse_dask
 from mercer.kernels import Kernel
+from mercer.samples import refuse_dask
 from mercer.sums._api import check, passes
 from mercer.sums._plan import SumPlan
 
@@ -82,7 +82,7 @@ def explain_kernel_sum(
     checked, _ = check(X, Y, weights, groups, kernel, bandwidth, options)
     if checked[0].shape[0] == 0 or checked[1].shape[0] == 0:
         return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")
-    from mercer.sums._fast import explain
+    from mercer.sums.fast._run import explain
 
     with np.errstate(over="ignore", under="ignore"):  # as in kernel_sum
         plans = [

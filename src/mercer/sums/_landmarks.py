@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, like, take_rows, times_powers_of_two, to_numpy
-from mercer._dask import refuse_dask
-from mercer._rows import check_rows, match_rows
 from mercer.kernels import Kernel
+from mercer.samples import check_rows, match_rows, refuse_dask
 from mercer.sums._api import kernel_sum
 from mercer.sums._reductions import SUM
 from mercer.sums._validation import check_groups, check_weights

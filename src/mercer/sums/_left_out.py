@@ -104,9 +104,9 @@ def left_out_log_sums(
     )  # fmt: skip
     if not is_torch_array(X):
         return _run_compiled(problem, weights, removal, rows)
-    from mercer.sums import _triton
     from mercer.sums._torch import with_room
-    from mercer.sums._triton_left_out import fused_left_out_sums
+    from mercer.sums.cuda import _run as _triton
+    from mercer.sums.cuda._left_out import fused_left_out_sums
 
     n_rows = len(range(X.shape[0])[rows]) if isinstance(rows, slice) else len(rows)
     is_fused = _triton.owns(X) and _triton.refuses(problem, n_rows) is None
@@ -117,10 +117,10 @@ def left_out_log_sums(
 def _run_compiled(
     problem: Problem, weights: Array, removal: Removal | None, rows: slice | NDArray[np.int64]
 ) -> tuple[Array, Array | None]:
-    from mercer.sums._columns import Slab, arrange_columns, pack_slabs
-    from mercer.sums._cpu import Recipe, log_totals, plain, row_tasks
-    from mercer.sums._left_out_loops import absorb_left_out
-    from mercer.sums._threads import run_all
+    from mercer.sums.cpu._columns import Slab, arrange_columns, pack_slabs
+    from mercer.sums.cpu._left_out_loops import absorb_left_out
+    from mercer.sums.cpu._run import Recipe, log_totals, plain, row_tasks
+    from mercer.sums.cpu._threads import run_all
 
     geometry = choose_geometry(problem)
     columns = arrange_columns(problem)

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
 from mercer._arrays import Array, detached, like, to_numpy
-from mercer._rows import as_array, as_float, check_finite, first, place
+from mercer.samples import as_array, as_float, check_finite, first, place
 
 
 def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | None:

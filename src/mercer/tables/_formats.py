@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer._extras import how_to_install
-from mercer._npy import check_stream
+from mercer._system.extras import how_to_install
+from mercer._system.npy import check_stream
 from mercer.tables._delimited import check_width, name_unnamed
 from mercer.tables._source import check_size
 from mercer.tables._table import check_names

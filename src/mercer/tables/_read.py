@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 
-from mercer._formulas import restored
+from mercer._system.formulas import restored
 from mercer.tables._delimited import read_delimited
 from mercer.tables._formats import read_excel, read_npz, read_parquet
 from mercer.tables._source import archive_members, read_source, source_name

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer._extras import how_to_install
+from mercer._system.extras import how_to_install
 from mercer.tables._column import Column
 from mercer.tables._words import MissingPackageError, quoted
 

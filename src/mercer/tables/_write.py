@@ -7,8 +7,8 @@ from typing import IO, Any
 
 import pandas as pd
 
-from mercer._files import sweep, written_whole
-from mercer._formulas import neutralised
+from mercer._system.files import sweep, written_whole
+from mercer._system.formulas import neutralised
 from mercer.tables._formats import load_package
 from mercer.tables._source import source_name
 from mercer.tables._table import as_table

@@ -16,11 +16,14 @@ from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._extras import how_to_install
+from mercer._system.extras import how_to_install
 from mercer.kernels import KERNELS
-from mercer.sums import _cpu
-from mercer.sums._fast_grid import Box, Grid
-from mercer.sums._fast_plan import (
+from mercer.sums._plan import SumPlan
+from mercer.sums._problem import Problem
+from mercer.sums.cpu import _run as _cpu
+from mercer.sums.fast._grid import Box, Grid
+from mercer.sums.fast._near import Output
+from mercer.sums.fast._plan import (
     ROUNDING,
     SAFETY,
     Route,
@@ -30,10 +33,7 @@ from mercer.sums._fast_plan import (
     outputs_of,
     plan_route,
 )
-from mercer.sums._fast_transform import Pair, backward, forward, pair_up
-from mercer.sums._near import Output
-from mercer.sums._plan import SumPlan
-from mercer.sums._problem import Problem
+from mercer.sums.fast._transform import Pair, backward, forward, pair_up
 
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3

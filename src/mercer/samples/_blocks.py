@@ -186,7 +186,7 @@ def _share() -> int | None:
         except ValueError:  # no worker
             pass
         else:
-            from mercer._environment import usable_cores
+            from mercer._system.environment import usable_cores
 
             return max(1, usable_cores() // threads)
     return None if threading.current_thread() is threading.main_thread() else 1

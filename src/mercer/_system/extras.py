@@ -6,7 +6,7 @@ __all__ = ["how_to_install"]
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra of pyproject.toml, and where it works.
 
-    >>> from mercer._extras import how_to_install
+    >>> from mercer._system.extras import how_to_install
     >>> print(how_to_install("plot"))
     pip install ".[plot]" in a clone of Mercer
     """

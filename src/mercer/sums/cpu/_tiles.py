@@ -8,8 +8,8 @@ register-blocked loops hold; both are scaled and centred on the way.
 
 import numpy as np
 
-from mercer.sums._compile import compiled
-from mercer.sums._simd import PANEL_BYTES, ROWS, panel_products, panel_squares
+from mercer.sums.cpu._compile import compiled
+from mercer.sums.cpu._simd import PANEL_BYTES, ROWS, panel_products, panel_squares
 
 _FEATURES_AT_ONCE = 64  # a longer run of additions would lose digits
 _TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less

@@ -10,11 +10,11 @@ exponentials and many squarings, as in `_loops`.
 
 import numpy as np
 
-from mercer.sums._compile import compiled
-from mercer.sums._exp2 import exp2
-from mercer.sums._loops import _approach, _values
-from mercer.sums._simd import ROWS, window
-from mercer.sums._tiles import fill_tile, pack_rows, tile_sizes
+from mercer.sums.cpu._compile import compiled
+from mercer.sums.cpu._exp2 import exp2
+from mercer.sums.cpu._loops import _approach, _values
+from mercer.sums.cpu._simd import ROWS, window
+from mercer.sums.cpu._tiles import fill_tile, pack_rows, tile_sizes
 
 _NOTHING = 2.0**-50  # share of a density that leaves its weight as it is
 _LITTLE = 2.0**-8  # share up to which five terms of a series do for a root: 2e-13 is left out

@@ -19,7 +19,7 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-from mercer._files import written_whole
+from mercer._system.files import written_whole
 
 SOURCES = (
     "_compile.py",

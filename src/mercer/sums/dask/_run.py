@@ -17,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._blocks import Blocks, compute, merge_pairs
-from mercer._dask import (
+from mercer.kernels import Kernel
+from mercer.samples import (
+    Blocks,
     as_blocks,
     check_dask_rows,
     check_dask_vector,
+    check_rows,
+    compute,
     from_memory,
     is_dask_array,
+    merge_pairs,
 )
-from mercer._rows import check_rows
-from mercer.kernels import Kernel
 from mercer.sums._box import Box
 from mercer.sums._reductions import law
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mercer._memory import row_slabs
 from mercer.sums._geometry import Geometry
 from mercer.sums._problem import Problem
-from mercer.sums._simd import PANEL_BYTES
-from mercer.sums._tiles import pack_columns
+from mercer.sums.cpu._simd import PANEL_BYTES
+from mercer.sums.cpu._tiles import pack_columns
 
 
 @dataclass(frozen=True)

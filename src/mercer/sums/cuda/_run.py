@@ -19,7 +19,7 @@ from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums._torch import differentiable
-from mercer.sums._triton_layout import (
+from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
     DIFFERENCES,

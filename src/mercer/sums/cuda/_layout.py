@@ -39,7 +39,7 @@ _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
 @cache
 def kernels() -> Any:
     """Return the compiled code, imported when the first tensor comes."""
-    from mercer.sums import _triton_kernels
+    from mercer.sums.cuda import _kernels as _triton_kernels
 
     return _triton_kernels
 
@@ -47,7 +47,7 @@ def kernels() -> Any:
 @cache
 def pack_kernels() -> Any:
     """Return the compiled code that packs rows."""
-    from mercer.sums import _triton_pack_kernels
+    from mercer.sums.cuda import _pack_kernels as _triton_pack_kernels
 
     return _triton_pack_kernels
 
@@ -55,7 +55,7 @@ def pack_kernels() -> Any:
 @cache
 def left_out_kernels() -> Any:
     """Return the compiled code of sums with the row at hand left out."""
-    from mercer.sums import _triton_left_out_kernels
+    from mercer.sums.cuda import _left_out_kernels as _triton_left_out_kernels
 
     return _triton_left_out_kernels
 

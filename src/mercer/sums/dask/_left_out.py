@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._blocks import Blocks, compute, merge_pairs
-from mercer._dask import from_memory, row_numbers
+from mercer.samples import Blocks, compute, from_memory, merge_pairs, row_numbers
 from mercer.sums._left_out import Removal, left_out_log_sums
 
 __all__ = ["left_out_blocks", "left_out_rows", "own_group_sums"]

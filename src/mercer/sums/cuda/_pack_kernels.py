@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from mercer.sums._triton_kernels import APART, BESIDE, RESIDENT, TOGETHER
+from mercer.sums.cuda._kernels import APART, BESIDE, RESIDENT, TOGETHER
 
 _PART = tl.constexpr(2048.0)  # norms are written as whole numbers of this, and of 1, and a rest
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import row_slabs, working_memory
-from mercer.sums._fast_grid import Box, Grid
 from mercer.sums._problem import Problem
-from mercer.sums._threads import thread_count
+from mercer.sums.cpu._threads import thread_count
+from mercer.sums.fast._grid import Box, Grid
 
 _OVERSAMPLING = 2  # of finufft's own grid, along each axis
 _WORTH_A_THREAD = 2**15  # points and frequencies

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import KERNELS
-from mercer.sums import _loops
-from mercer.sums._columns import Columns, Slab, arrange_columns, pack_slabs
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
-from mercer.sums._threads import run_all, thread_count
+from mercer.sums.cpu import _loops
+from mercer.sums.cpu._columns import Columns, Slab, arrange_columns, pack_slabs
+from mercer.sums.cpu._threads import run_all, thread_count
 
 _KINDS = {
     "gaussian": _loops.EXPONENTIAL,

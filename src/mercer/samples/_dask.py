@@ -14,8 +14,8 @@ from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import take_rows
-from mercer._blocks import Blocks, compute, share_of_machine
-from mercer._weights import (
+from mercer.samples._blocks import Blocks, compute, share_of_machine
+from mercer.samples._weights import (
     KEY_FACTORS,
     MOST_WEIGHT,
     check_weight_range,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
-from mercer.sums._triton import log_of_pieces
-from mercer.sums._triton_layout import (
+from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
     DIFFERENCES,
@@ -26,6 +25,7 @@ from mercer.sums._triton_layout import (
     count_pieces,
     left_out_kernels,
 )
+from mercer.sums.cuda._run import log_of_pieces
 
 TILES = {
     DIFFERENCES: Tile(32, 64, fold=64, warps=4, stages=2),

@@ -11,10 +11,10 @@ sums are kept.
 
 import numpy as np
 
-from mercer.sums._compile import compiled
-from mercer.sums._exp2 import exp2
-from mercer.sums._simd import ROWS, lesser, window
-from mercer.sums._tiles import fill_tile, pack_rows, tile_sizes
+from mercer.sums.cpu._compile import compiled
+from mercer.sums.cpu._exp2 import exp2
+from mercer.sums.cpu._simd import ROWS, lesser, window
+from mercer.sums.cpu._tiles import fill_tile, pack_rows, tile_sizes
 
 EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import itemsize
-from mercer.sums._fast_grid import Box, Grid, reach_of
-from mercer.sums._fast_transform import fits, pair_up
-from mercer.sums._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums._plan import SumPlan
 from mercer.sums._problem import Problem
-from mercer.sums._threads import thread_count
+from mercer.sums.cpu._threads import thread_count
+from mercer.sums.fast._grid import Box, Grid, reach_of
+from mercer.sums.fast._near import ROW_LEAF, Output, worth_a_tree
+from mercer.sums.fast._transform import fits, pair_up
 
 _PAIR = {4: 2.7e-10, 8: 6.5e-10}  # one term of a direct sum, d ≤ 3
 _RUNG = 0.25  # a further rung of a ladder, in units of the first

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from mercer._dask import by_blocks, check_dask_rows, is_dask_array, refuse_dask
 from mercer._sklearn import fit_afresh
+from mercer.samples._dask import by_blocks, check_dask_rows, is_dask_array, refuse_dask
 
 __all__ = ["on_dask", "refuses_dask"]
 

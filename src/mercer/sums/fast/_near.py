@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import row_slabs, working_memory
-from mercer.sums import _cpu
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
-from mercer.sums._threads import thread_count
+from mercer.sums.cpu import _run as _cpu
+from mercer.sums.cpu._threads import thread_count
 
 ROW_LEAF, COLUMN_LEAF = 256, 256
 _WORTH_A_TREE = 2000  # rows: for fewer, a tree of the columns takes longer than adding all up

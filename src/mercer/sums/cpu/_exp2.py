@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from mercer.sums._compile import compiled
+from mercer.sums.cpu._compile import compiled
 
 # 2**f on [−½, ½], interpolated at Chebyshev's nodes in 40 digits: the polynomials are within
 # 2.5e-9 and 2.9e-16 of it, relatively.

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from mercer._environment import versions
-from mercer._extras import how_to_install
+from mercer._system.environment import versions
+from mercer._system.extras import how_to_install
 
 __all__ = ["connected", "n_threads", "require_on_workers"]
 
@@ -79,7 +79,7 @@ def require_on_workers(client: Any, paths: Iterable[str], option: str) -> None:
 def _require_same_versions(client: Any) -> None:
     def ask() -> dict[str, str] | None:  # sent as code: Mercer may not be there
         try:
-            from mercer._environment import versions
+            from mercer._system.environment import versions
         except ImportError:
             return None
         return versions()

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from mercer.sums._triton_kernels import (
+from mercer.sums.cuda._kernels import (
     DIFFERENCES,
     LOWEST,
     block_and_piece,

@@ -1,0 +1,1 @@
+"""Sums over Dask arrays: pairs of blocks through the other backends, merged by the laws."""
