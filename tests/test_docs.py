@@ -15,7 +15,7 @@ import pytest
 import typer
 
 import mercer
-from mercer.cli._app import app
+from pages.private import private
 from test_public_api import PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -161,7 +161,7 @@ def _shell(text):
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_commands_exist_with_their_options(path):
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(private("cli.app")).commands
     for line in _shell(path.read_text(encoding="utf-8")):
         for name, rest in re.findall(r"(?:^|[\s/])mercer ([a-z]\S*)([^#&|]*)", line):
             assert name in commands, f"{path.name} has `mercer {name}`: there is no such command"

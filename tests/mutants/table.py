@@ -2,6 +2,9 @@
 
 One TOML file for each package.  It names the tests that judge its mutants: the package's own test
 folder, less files that have nothing to say about the maths or are too slow for it, with a reason.
+
+A mutant names a function, a ``Class.method`` or a constant by its package, and no file; where two
+files of the package define the name, ``beside`` is another one that the right file defines.
 """
 
 import tomllib
@@ -9,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mutants.places import ROOT, find_file, replace
+
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
 
 
 @dataclass(frozen=True)
@@ -21,10 +25,12 @@ class Mutant:
     ----------
     name : str
         "package/what-is-wrong".
+    function : str
+        Where it is made: "sums.arrange_columns", "mercer.as_counts", "spectral.PenaltyPath.at".
     file : str
-        Where it is made, from the root of the repository.
+        The file that defines it, from the root of the repository.
     old, new : str
-        The text that is replaced, which the file has exactly once, and its replacement.
+        The code that is replaced, which the function has exactly once, and its replacement.
     why : str
         Why that is wrong.
     first : str
@@ -34,6 +40,7 @@ class Mutant:
     """
 
     name: str
+    function: str
     file: str
     old: str
     new: str
@@ -48,25 +55,27 @@ class Mutant:
 
     def applied(self, text: str) -> str:
         """Return the text of the file with the mistake."""
-        count = text.count(self.old)
-        if count != 1 or self.old == self.new:
-            raise ValueError(f"{self.name}: {self.file} has the text to replace {count} times.")
-        return text.replace(self.old, self.new)
+        try:
+            return replace(text, self.function.partition(".")[2], self.old, self.new)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
 
 
 def load_mutants() -> list[Mutant]:
     """Return all mutants, package by package."""
     mutants = []
-    for file in sorted(FOLDER.glob("*.toml")):
-        package, table = file.stem, read(file)
+    for source in sorted(FOLDER.glob("*.toml")):
+        package, table = source.stem, read(source)
         tests = _test_files(table["folder"], table.get("without", {}))
         for one in table["mutant"]:
             first = f"{table['folder']}/{one['first']}"
             others = [test for test in tests if test != first]
+            file = find_file(one["function"], one.get("beside"))
             mutants.append(
                 Mutant(
                     name=f"{package}/{one['name']}",
-                    file=f"src/mercer/{one['file']}",
+                    function=one["function"],
+                    file=file.relative_to(ROOT).as_posix(),
                     old=one["old"],
                     new=one["new"],
                     why=one["why"],

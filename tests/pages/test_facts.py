@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 
 import mercer.plots
-from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, _linalg, comparison, tables
-from mercer.bandwidth import _search, bandwidth_ladder
-from mercer.classifiers import _stages
-from mercer.cli import _compare
-from mercer.comparison import _mcnemar, _rounds_scores, audit_roweis_saul, compare_in_rounds
-from mercer.discriminants import _dask, _exact, _nodes, _sparse, _width
-from mercer.graphs import _neighbors
+from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, comparison, tables
+from mercer.bandwidth import bandwidth_ladder, likelihood_cross_validation, silverman_bandwidth
+from mercer.comparison import audit_roweis_saul, compare_in_rounds
 from mercer.kernels import KERNELS
-from mercer.models import _catalogue, _files, _measure, list_models, score_model
-from mercer.samples._blocks import FAN_IN
-from mercer.spectral import _eigen
-from mercer.sums import _landmarks
-from mercer.sums.fast import _plan as _fast_plan
-from mercer.sums.fast import _run as _fast
-from mercer.tables import _infer, _preprocessor, _target, _values
+from mercer.models import describe_model, list_models, score_model
+from mercer.sums import explain_kernel_sum
+from pages.private import private
 from pages.reading import ROOT, sections, spans
 
 RUNGS = len(bandwidth_ladder(1.0))
@@ -37,6 +29,18 @@ def default(function, name):
     return inspect.signature(function).parameters[name].default
 
 
+def least_tol():
+    """Return the least tolerance of fast sums, from the sentence that refuses a smaller one."""
+    with pytest.raises(ValueError, match="tol of") as caught:
+        explain_kernel_sum(np.zeros((2, 1)), bandwidth=1.0, method="fast", tol=1e-300)
+    return float(re.search(r"tol of (\S+)", str(caught.value))[1])
+
+
+def nodes_of(n_classes):
+    """Return the limits on nodes and candidates for so many classes."""
+    return private("discriminants.NodeLimits").resolve("auto", "auto", n_classes)
+
+
 # A page, a sentence of it with # for numbers, and the numbers in the code.
 SAID = [
     ("bandwidth.md", "ladder has # rungs", RUNGS),
@@ -45,51 +49,55 @@ SAID = [
     ("classifiers.md", "up to `loo_rows=#`", default(LaplacianClassifier, "loo_rows")),
     ("classifiers.md", "Above # rows not every row", default(ParzenClassifier, "loo_rows")),
     ("classifiers.md", "above # rows, where not all", default(ISEClassifier, "loo_rows")),
-    ("cluster.md", "| up to # rows, which are brought together", _exact._MOST_ROWS),
+    ("cluster.md", "| up to # rows, which are brought together",
+     private("discriminants._MOST_ROWS")),
     ("comparison.md", "on # folds (the default", default(comparison.compare, "cv")),
-    ("comparison.md", "below # disagreements", _mcnemar._FEW),
-    ("comparison.md", "less than # % of an equal share", 100 * _rounds_scores._RARE),
-    ("discriminants.md", "Width: # rows, # random landmarks", _width._ROWS, _width._LANDMARKS),
+    ("comparison.md", "below # disagreements", private("comparison._FEW")),
+    ("comparison.md", "less than # % of an equal share", 100 * private("comparison._RARE")),
+    ("discriminants.md", "Width: # rows, # random landmarks",
+     private("discriminants._ROWS"), private("discriminants._LANDMARKS", "tune_width")),
     ("discriminants.md", "Nodes: # rows (classes ∝ n^#), # candidates (∝ √n; # above # classes)",
-     _sparse._SAMPLE_ROWS, _sparse._SAMPLE_POWER,
-     _nodes.NodeLimits.resolve("auto", "auto", 9).n_candidates,
-     _nodes.NodeLimits.resolve("auto", "auto", 11).n_candidates, 10),
+     private("discriminants._SAMPLE_ROWS"), private("discriminants._SAMPLE_POWER"),
+     nodes_of(9).n_candidates, nodes_of(11).n_candidates, 10),
     ("discriminants.md", "Above # rows it expands on √(#³/n) random ones, # at least",
-     _exact._MOST_ROWS, _exact._MOST_ROWS, _exact._LANDMARKS),
+     private("discriminants._MOST_ROWS"), private("discriminants._MOST_ROWS"),
+     private("discriminants._LANDMARKS", "KernelFisherDiscriminant")),
     ("discriminants.md", "Above # rows the ladder is tried on a sample of #",
-     _exact._SEARCH_ROWS, _exact._SEARCH_ROWS),
+     private("discriminants._SEARCH_ROWS"), private("discriminants._SEARCH_ROWS")),
     ("discriminants.md", "Matrices of up to # rows are factored by one thread",
-     _linalg._ONE_THREAD_ROWS),
+     private("mercer._ONE_THREAD_ROWS")),
     ("discriminants.md", "# nodes below # classes, # up to # classes, # above",
-     _nodes.NodeLimits.resolve("auto", "auto", 9).max_nodes, 10,
-     _nodes.NodeLimits.resolve("auto", "auto", 20).max_nodes, 20,
-     _nodes.NodeLimits.resolve("auto", "auto", 21).max_nodes),
-    ("graphs.md", "exact (scikit-learn) up to # rows", _neighbors.APPROXIMATE_ABOVE),
-    ("models.md", "`KernelFisherDiscriminant` up to # rows", _catalogue._EXACT_ROWS),
-    ("models.md", "fitted on at most # of them", _catalogue._MAX_ROWS),
+     nodes_of(9).max_nodes, 10, nodes_of(20).max_nodes, 20, nodes_of(21).max_nodes),
+    ("graphs.md", "exact (scikit-learn) up to # rows", private("graphs.APPROXIMATE_ABOVE")),
+    ("models.md", "`KernelFisherDiscriminant` up to # rows",
+     private("models._EXACT_ROWS", "make_model")),
+    ("models.md", "fitted on at most # of them", describe_model("svc").max_rows),
     ("models.md", "on at most # rows. It is", default(score_model, "max_rows")),
-    ("models.md", "more than # GiB", _files._MAX_BYTES / 2**30),
-    ("models.md", "half of the # % goes", 100 * _measure._LEVEL),
-    ("spectral.md", "dense below # rows", _eigen._DENSE_BELOW),
-    ("sums.md", "T·(n + m)·(#", _fast_plan._POINT),
-    ("sums.md", "+ #·w^d)", _fast_plan._SPREAD),
-    ("sums.md", "T·#·2^d·2M", _fast_plan._GRID),
-    ("sums.md", "direct = n·m·# (float64; # in float32)", _fast_plan._PAIR[8], _fast_plan._PAIR[4]),
-    ("sums.md", "no `tol` or one below #)", _fast._LEAST_TOL),
-    ("sums.md", "those direct sums, # of them at least", _fast._SMALLEST),
-    ("sums.md", "with a factor of # to spare", _fast_plan.SAFETY),
-    ("sums.md", "take less than # s directly are not even planned", _fast_plan._WORTH_PLANNING),
-    ("sums.md", "a sample of rows in # batches", _landmarks._BATCHES),
-    ("classifiers.md", "a random part of the rows first, # of them", _stages._FIRST),
-    ("classifiers.md", "by more than # standard errors", _stages._ERRORS),
-    ("tables.md", "more than # % of its values are missing", 100 * _infer._MOST_MISSING),
-    ("tables.md", "all different, at least # of them", _infer._ROWS_OF_IDENTIFIER),
-    ("tables.md", "with at most # different values", _infer._MOST_CATEGORIES),
-    ("tables.md", "or with at most # that are not all different", _infer._FEW_CATEGORIES),
-    ("tables.md", "clipped at ±# standard", _preprocessor._LIMIT),
+    ("models.md", "more than # GiB", private("models._MAX_BYTES") / 2**30),
+    ("models.md", "half of the # % goes", 100 * private("models._LEVEL")),
+    ("spectral.md", "dense below # rows", private("spectral._DENSE_BELOW")),
+    ("sums.md", "T·(n + m)·(#", private("sums._POINT")),
+    ("sums.md", "+ #·w^d)", private("sums._SPREAD")),
+    ("sums.md", "T·#·2^d·2M", private("sums._GRID")),
+    ("sums.md", "direct = n·m·# (float64; # in float32)",
+     private("sums._PAIR")[8], private("sums._PAIR")[4]),
+    ("sums.md", "no `tol` or one below #)", least_tol()),
+    ("sums.md", "those direct sums, # of them at least", private("sums._SMALLEST")),
+    ("sums.md", "with a factor of # to spare", private("sums.SAFETY")),
+    ("sums.md", "take less than # s directly are not even planned",
+     private("sums._WORTH_PLANNING")),
+    ("sums.md", "a sample of rows in # batches", private("sums._BATCHES")),
+    ("classifiers.md", "a random part of the rows first, # of them", private("classifiers._FIRST")),
+    ("classifiers.md", "by more than # standard errors", private("classifiers._ERRORS", "Stages")),
+    ("tables.md", "more than # % of its values are missing", 100 * private("tables._MOST_MISSING")),
+    ("tables.md", "all different, at least # of them", private("tables._ROWS_OF_IDENTIFIER")),
+    ("tables.md", "with at most # different values", private("tables._MOST_CATEGORIES")),
+    ("tables.md", "or with at most # that are not all different",
+     private("tables._FEW_CATEGORIES")),
+    ("tables.md", "clipped at ±# standard", private("tables._LIMIT")),
     ("tables.md", "fewer than # rows; at most # categories",
-     _preprocessor._MIN_FREQUENCY, _preprocessor._MAX_CATEGORIES),
-    ("tables.md", "more than # different numbers that", _target._MANY_NUMBERS),
+     private("tables._MIN_FREQUENCY"), private("tables._MAX_CATEGORIES")),
+    ("tables.md", "more than # different numbers that", private("tables._MANY_NUMBERS")),
     ("tables.md", "`max_bytes` | # GiB", default(tables.read_table, "max_bytes") / 2**30),
     ("tables.md", "`max_line` | # MiB", default(tables.read_table, "max_line") / 2**20),
     ("tables.md", "`max_columns` | # |", default(tables.read_table, "max_columns")),
@@ -109,15 +117,28 @@ def test_words_for_numbers_are_those_of_the_code():
     assert "there are at most twenty" in words("comparison.md")
     assert default(compare_in_rounds, "n_folds") == 10
     assert "repeated stratified folds (ten, fewer where" in words("comparison.md")
-    assert _dask._LABELS_TOGETHER == 10**7
+    assert private("discriminants._LABELS_TOGETHER") == 10**7
     assert "Above ten million rows" in words("cluster.md")
-    assert FAN_IN == 8
+    assert private("mercer.FAN_IN") == 8
     assert "eight at a time" in words("cluster.md")
-    assert (_search._STEPS, _search._EXTENSIONS) == (8, 4)
+    assert (private("cli._BUDGET"), private("cli._BUDGET_BUNDLED")) == ("2m", "40s")
+    assert "# which model? two minutes" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def pairs_of_rows(gap):
+    """Return rows in pairs, and a gap of so many bandwidths by Silverman's rule in each."""
+    X = np.linspace(0, 10, 20)[:, None]
+    return np.concatenate([X, X + gap * silverman_bandwidth(X)])
+
+
+def test_rungs_beyond_the_ladder():
     assert "eight rungs more are tried, up to four times" in words("bandwidth.md")
     assert "eight more widths are tried there, up to four times" in words("classifiers.md")
-    assert (_compare._BUDGET, _compare._BUDGET_BUNDLED) == ("2m", "40s")
-    assert "# which model? two minutes" in (ROOT / "README.md").read_text(encoding="utf-8")
+    once = likelihood_cross_validation(pairs_of_rows(1 / 64))
+    assert len(once.bandwidths) == RUNGS + 8
+    with pytest.warns(UserWarning, match="no best bandwidth"):
+        always = likelihood_cross_validation(pairs_of_rows(0))
+    assert len(always.bandwidths) == RUNGS + 4 * 8
 
 
 def _rows(page, title):
@@ -145,9 +166,9 @@ def test_places_of_data_sets():
 def test_cells_without_a_value():
     text = words("tables.md")
     first = re.search(r"Cells that are empty or (.*?) have no value", text)[1]
-    assert {"", *spans(first)} == _values.MISSING
+    assert {"", *spans(first)} == private("tables.MISSING")
     second = re.search(r"have no value\. (.*?) have none among numbers", text)[1]
-    assert set(spans(second)) == _values.ABSENT
+    assert set(spans(second)) == private("tables.ABSENT")
 
 
 def test_tables_of_names():
