@@ -119,7 +119,7 @@ def test_words_for_numbers_are_those_of_the_code():
     assert "repeated stratified folds (ten, fewer where" in words("comparison.md")
     assert private("discriminants._LABELS_TOGETHER") == 10**7
     assert "Above ten million rows" in words("cluster.md")
-    assert private("mercer.FAN_IN") == 8
+    assert private("samples.FAN_IN") == 8
     assert "eight at a time" in words("cluster.md")
     assert (private("cli._BUDGET"), private("cli._BUDGET_BUNDLED")) == ("2m", "40s")
     assert "# which model? two minutes" in (ROOT / "README.md").read_text(encoding="utf-8")
