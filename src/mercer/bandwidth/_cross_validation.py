@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from mercer._arrays import Array, detached, like, to_numpy
+from mercer._arrays import Array, detached
 from mercer.bandwidth._rules import silverman_bandwidth
-from mercer.bandwidth._sample import are_copies, check_sample, count_rows, heaviest_left_out
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
-from mercer.samples import is_dask_array, ones
+from mercer.samples import check_sample, count_rows, home_of
 from mercer.sums import log_kernel_sum
 
 Vector = NDArray[np.float64]
@@ -173,12 +172,13 @@ class _Sample:
             )
         self._weights = weights
         self._w: Array = weights
+        self._home = home_of(X)
         if weights is None:
-            self._w = ones(X) if is_dask_array(X) else np.ones(X.shape[0])
+            self._w = self._home.ones(X)
         self._N = float(self._w.sum())
-        self._copies_leave = weights is None or are_copies(weights)
+        self._copies_leave = weights is None or self._home.is_whole(weights)
         # The weight of all rows but the heaviest, of which a difference could lose the digits.
-        self._rest = float(heaviest_left_out(self._w))
+        self._rest = self._home.all_but_largest(self._w)
 
     def log_likelihoods(self, bandwidths: Vector) -> Vector:
         """Return the mean of log f̂₋ᵢ(xᵢ) for each bandwidth."""
@@ -231,18 +231,14 @@ class _Sample:
 
     def _over_rows(self, function: Any, merge: Any, sums: Any) -> Any:
         """Return function(sums, weights) of all rows, or of each block of them, merged."""
-        if not is_dask_array(sums):
-            return function(sums, self._w)
-        from mercer.bandwidth._dask import over_rows
-
-        return over_rows(function, merge, sums, self._w)
+        return self._home.over_rows(function, merge, sums, self._w)
 
     def _log_normaliser(self, h: float) -> float:
         return self._kernel.log_normaliser(float(h), self.n_features)
 
     def _log_sums(self, bandwidths: Vector) -> Any:
         """Return log Σⱼ≠ᵢ wⱼ k(xᵢ, xⱼ), one row for each bandwidth."""
-        weights = None if self._weights is None else like(self._weights, self._X)
+        weights = None if self._weights is None else self._home.like(self._weights, self._X)
         sums = log_kernel_sum(
             self._X,
             weights=weights,
@@ -250,5 +246,4 @@ class _Sample:
             bandwidth=bandwidths,
             exclude_self=True,
         )
-        sums = sums if is_dask_array(sums) else to_numpy(sums)
-        return sums.astype(np.float64)
+        return self._home.as_numbers(sums)

@@ -1,16 +1,12 @@
 """Rules of thumb: a bandwidth from the spread of the data and the number of rows."""
 
 from collections.abc import Callable
-from math import frexp, ldexp, sqrt
+from math import frexp, ldexp
 from sys import float_info
 from typing import Any
 
-import numpy as np
-from array_api_compat import array_namespace, is_dask_array
-from numpy.typing import NDArray
-
-from mercer._arrays import Array, detached, like
-from mercer.bandwidth._sample import check_sample, count_rows
+from mercer._arrays import detached
+from mercer.samples import check_sample, count_rows, home_of
 
 FALLBACK = 1.0  # for rows that are all the same: any width is as good as another
 
@@ -152,12 +148,7 @@ def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = 
     """Return the bandwidth of a rule; N is what the weights say, unless it is given."""
     X, weights = check_sample(X, sample_weight)
     N, d = n_rows or count_rows(X, weights), X.shape[1]
-    if is_dask_array(X):
-        from mercer.bandwidth._dask import spread as spread_of_blocks
-
-        unit, spread = spread_of_blocks(X, weights, N)
-    else:
-        unit, spread = _spread(detached(X), weights, N)
+    unit, spread = home_of(X).spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
     # The product of three numbers that may be extreme stays positive and finite, and its digits
@@ -165,30 +156,3 @@ def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = 
     factors = (unit, spread, float(RULES_OF_THUMB[name](d, N) ** (-1 / (d + 4))))
     (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
     return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
-
-
-def _spread(X: Array, weights: NDArray[np.float64] | None, N: float) -> tuple[float, float]:
-    """Return (unit, σ_X/unit): the root of the mean variance of a column, however large or small.
-
-    The unit is the largest deviation, so that neither squares nor differences leave the range of
-    floating point.
-    """
-    xp = array_namespace(X)
-    half = xp.astype(X, xp.float64) / 2  # differences of these are finite
-    # About the heaviest row: the mean may be nearer to it than rounding of any other could tell.
-    heaviest = 0 if weights is None else int(np.argmax(weights))
-    half = half - half[heaviest, :]
-    unit = float(xp.max(xp.abs(half)))
-    if unit == 0:
-        return 1.0, 0.0
-    deviations = half / unit
-    w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
-    total = float(xp.sum(w))
-    deviations = deviations - (w / total) @ deviations
-    # Roots of weights, and in units of the largest: shares, and squares of either, may underflow.
-    deviations = deviations * (xp.sqrt(w) / sqrt(total))[:, None]
-    largest = float(xp.max(xp.abs(deviations)))
-    if largest == 0:
-        return unit, 2 * float_info.min
-    variances = xp.sum((deviations / largest) ** 2, axis=0) * (N / (N - 1))
-    return unit, 2 * largest * sqrt(float(xp.mean(variances)))

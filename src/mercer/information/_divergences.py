@@ -6,8 +6,8 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from mercer._arrays import Array, detached
+from mercer.information._estimates import Pair
 from mercer.information._overlap import as_scalar, exp, times_exp
-from mercer.information._samples import Pair
 from mercer.kernels import Kernel
 
 

@@ -4,29 +4,18 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
+from mercer._arrays import Array, itemsize
 from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._sample import check_counts, check_sample, wide_enough
 from mercer.information._overlap import (
     Weights,
     as_double,
     as_scalar,
     exp,
-    log_sum_exp,
     overlap_width,
 )
 from mercer.kernels import Kernel, get_kernel
-from mercer.samples import (
-    check_dask_vector,
-    class_codes,
-    counted,
-    find_classes,
-    is_dask_array,
-    keep_counted,
-    log_total,
-)
+from mercer.samples import check_labelled, home_of
 from mercer.sums import log_kernel_sum
 
 _LARGEST = {4: 20.0, 8: 600.0}  # log of the largest weight of a class in a sum
@@ -160,19 +149,8 @@ def _log_mean_cosine(
     kernel.require_mercer("the Laplacian information cut, a cosine,")
     if density not in ("parzen", None):
         raise ValueError(f"density must be 'parzen' or None, got {density!r}.")
-    X, _ = check_sample(X, None)
-    weights = None
-    if is_dask_array(X):
-        X, classes, n_classes, weights = _check_blocks(X, y, sample_weight)
-        return X, _log_cosine_of(X, classes, n_classes, weights, bandwidth, kernel, density)
-    classes = _check_classes(y, X.shape[0])
-    if sample_weight is not None:
-        weights = check_counts(sample_weight, X.shape[0], "sample_weight")
-        counted = np.flatnonzero(weights)
-        X, weights, classes = take_rows(X, counted), weights[counted], classes[counted]
-        X = wide_enough(X, weights)
-    names, classes = np.unique(classes, return_inverse=True)
-    return X, _log_cosine_of(X, classes, len(names), weights, bandwidth, kernel, density)
+    X, classes, n_classes, weights = check_labelled(X, y, sample_weight)
+    return X, _log_cosine_of(X, classes, n_classes, weights, bandwidth, kernel, density)
 
 
 def _log_cosine_of(
@@ -199,7 +177,7 @@ def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:
     """Return log f̂(x)^(−1/2) for each row, up to a constant that cosines do not see."""
     sums = log_kernel_sum(
         X,
-        weights=None if weights is None else like(weights, X),
+        weights=None if weights is None else home_of(X).like(weights, X),
         kernel=kernel,
         bandwidth=h,
     )
@@ -219,9 +197,9 @@ def _log_class_overlaps(
     xp: Any = array_namespace(X)
     log_weights = log_rarity
     if weights is not None:
-        counts = like(np.log(weights), X, dtype=xp.float64)
+        counts = home_of(X).like(np.log(weights), X, dtype=xp.float64)
         log_weights = counts if log_rarity is None else counts + log_rarity
-    if log_weights is not None and not is_dask_array(X):
+    if log_weights is not None:
         X, log_weights = _in_range(X, classes, n_classes, log_weights)
     rows = log_kernel_sum(
         X,
@@ -233,10 +211,7 @@ def _log_class_overlaps(
     rows = as_double(rows)
     if log_weights is not None:
         rows = rows + log_weights[:, None]
-    if is_dask_array(rows):
-        return log_total(rows, classes, n_classes)
-    members = [np.flatnonzero(classes == c) for c in range(n_classes)]
-    return xp.stack([log_sum_exp(take_rows(rows, m), axis=0) for m in members])
+    return home_of(rows).log_total(rows, classes, n_classes)
 
 
 def _in_range(X: Array, classes: Any, n_classes: int, log_weights: Array) -> tuple[Array, Array]:
@@ -244,12 +219,11 @@ def _in_range(X: Array, classes: Any, n_classes: int, log_weights: Array) -> tup
 
     A factor for each class leaves the cosines as they are, and no class without weight.
     """
-    xp: Any = array_namespace(X)
-    logs = to_numpy(log_weights)
-    tops = np.array([logs[classes == c].max() for c in range(n_classes)])[classes]
-    if itemsize(X) == 4 and float((tops - logs).max()) > _SINGLE_SPAN:
+    xp, home = array_namespace(X), home_of(X)
+    tops = home.at_classes(home.class_maxima(classes, log_weights, n_classes), classes)
+    if itemsize(X) == 4 and float((tops - home.as_numbers(log_weights)).max()) > _SINGLE_SPAN:
         X = xp.astype(X, xp.float64)
-    return X, log_weights - like(tops - _LARGEST[itemsize(X)], log_weights)
+    return X, log_weights - home.like(tops - _LARGEST[itemsize(X)], log_weights)
 
 
 def _log_mean_pairwise_cosine(overlaps: Array) -> Array:
@@ -259,27 +233,5 @@ def _log_mean_pairwise_cosine(overlaps: Array) -> Array:
     cosines = overlaps - (own[:, None] + own[None, :]) / 2  # N_i and N_j cancel
     first, second = np.triu_indices(overlaps.shape[0], k=1)
     pairs = xp.stack([cosines[int(i), int(j)] for i, j in zip(first, second, strict=True)])
-    mean = log_sum_exp(pairs) - float(np.log(len(first)))
+    mean = home_of(pairs).log_total(pairs) - float(np.log(len(first)))
     return xp.where(mean > 0, xp.zeros_like(mean), mean)  # above 0 by rounding only
-
-
-def _check_blocks(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Array, int, Array | None]:
-    """Return rows, class numbers, how many classes there are, and weights, as Dask arrays."""
-    names, labels = find_classes(y, X)
-    weights = None
-    if sample_weight is not None:
-        weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
-        weights, X, labels = keep_counted(weights, X, labels)
-        if X.shape[0] == 0:
-            raise ValueError("sample_weight is zero everywhere.")
-        names, labels = find_classes(labels, X)
-    return X, class_codes(names, labels), len(names), weights
-
-
-def _check_classes(y: Any, n_rows: int) -> NDArray[Any]:
-    labels = to_numpy(y) if hasattr(y, "shape") else np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"y must have one class for each of the {n_rows} rows of X, got shape {labels.shape}."
-        )
-    return labels

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
-from mercer._arrays import Array, detached, like
-from mercer.bandwidth._sample import total_weight
+from mercer._arrays import Array
 from mercer.kernels import Kernel, cross_width
-from mercer.samples import is_dask_array, log_total
+from mercer.samples import home_of, total_weight
 from mercer.sums import log_kernel_sum
 
 Weights = Any  # (n,) float64, a Dask array where the rows are one; or None
@@ -35,24 +34,14 @@ def log_mean_kernel(
 ) -> Array:
     """Return log Σᵢ Σⱼ wᵢ wⱼ k(xᵢ, yⱼ) / (Σ wᵢ · Σ wⱼ), Y = X if None; k(0) = 1, float64."""
     columns = X if Y is None else Y
-    weights = None if w_y is None else like(w_y, columns)
+    home = home_of(X, columns)
+    weights = None if w_y is None else home.like(w_y, columns)
     rows = log_kernel_sum(X, Y, weights=weights, kernel=kernel, bandwidth=width)
     rows = as_double(rows)
     if w_x is not None:
-        rows = rows + like(np.log(w_x), rows)
+        rows = rows + home.like(np.log(w_x), rows)
     log_pairs = np.log(total_weight(X, w_x)) + np.log(total_weight(columns, w_y))
-    whole = log_total(rows) if is_dask_array(rows) else log_sum_exp(rows)
-    return whole - float(log_pairs)
-
-
-def log_sum_exp(values: Array, axis: int | None = None) -> Array:
-    """Return log Σ exp(values), −inf where every term is."""
-    xp: Any = array_namespace(values)
-    top = xp.max(detached(values), axis=axis, keepdims=True)
-    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    with np.errstate(divide="ignore"):
-        sums = xp.log(xp.sum(xp.exp(values - top), axis=axis, keepdims=True)) + top
-    return sums.reshape(()) if axis is None else xp.squeeze(sums, axis=axis)
+    return home.log_total(rows) - float(log_pairs)
 
 
 def as_double(A: Array) -> Array:

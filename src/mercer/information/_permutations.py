@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, itemsize, like, times_powers_of_two, to_numpy
 from mercer._memory import row_slabs, working_memory
-from mercer.information._overlap import log_sum_exp
 from mercer.kernels import Kernel
+from mercer.samples import home_of
 from mercer.sums import log_kernel_sum
 
 Vector = NDArray[np.float64]
@@ -80,7 +80,7 @@ def part_sums(
         within_y=rows.sum() - of_x - across,
         across=across,
         log_scale=log_scale,
-        log_mean_neighbours=float(log_sum_exp(logs) - np.log(n)),
+        log_mean_neighbours=float(home_of(logs).log_total(logs) - np.log(n)),
     )
 
 

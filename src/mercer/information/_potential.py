@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from mercer.information._estimates import Estimate
 from mercer.information._overlap import as_scalar, exp
-from mercer.information._samples import Sample
 from mercer.kernels import Kernel
 
 
@@ -59,8 +59,8 @@ def information_potential(
     >>> round(information_potential(X, bandwidth=1.0), 6)
     0.172522
     """
-    sample = Sample.of(X, sample_weight, bandwidth, kernel)
-    return as_scalar(exp(_log_potential(sample)), sample.X)
+    estimate = Estimate.of(X, sample_weight, bandwidth, kernel)
+    return as_scalar(exp(_log_potential(estimate)), estimate.X)
 
 
 def log_information_potential(
@@ -97,8 +97,8 @@ def log_information_potential(
     >>> round(log_information_potential(X, bandwidth=4.0), 3)
     -2081.319
     """
-    sample = Sample.of(X, sample_weight, bandwidth, kernel)
-    return as_scalar(_log_potential(sample), sample.X)
+    estimate = Estimate.of(X, sample_weight, bandwidth, kernel)
+    return as_scalar(_log_potential(estimate), estimate.X)
 
 
 def renyi_quadratic_entropy(
@@ -134,9 +134,9 @@ def renyi_quadratic_entropy(
     >>> round(renyi_quadratic_entropy(X, bandwidth=1.0), 6)
     1.757233
     """
-    sample = Sample.of(X, sample_weight, bandwidth, kernel)
-    return as_scalar(-_log_potential(sample), sample.X)
+    estimate = Estimate.of(X, sample_weight, bandwidth, kernel)
+    return as_scalar(-_log_potential(estimate), estimate.X)
 
 
-def _log_potential(sample: Sample) -> Any:
-    return sample.log_self_overlap() - sample.log_normaliser
+def _log_potential(estimate: Estimate) -> Any:
+    return estimate.log_self_overlap() - estimate.log_normaliser

@@ -14,11 +14,10 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, detached, itemsize, to_numpy
 from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._sample import check_sample
 from mercer.information._overlap import overlap_width
 from mercer.information._permutations import PartSums, part_sums
 from mercer.kernels import Kernel, get_kernel, parzen_bandwidth
-from mercer.samples import match_rows, refuse_dask
+from mercer.samples import check_sample, match_rows, refuse_dask
 
 Vector = NDArray[np.float64]
 

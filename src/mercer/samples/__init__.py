@@ -4,15 +4,32 @@ What comes is checked (`_checks`, `_weights`, `_scales`), and kept where it is: 
 torch tensors in memory, Dask arrays in blocks (`_dask`, `_blocks`).
 """
 
-from mercer.samples._blocks import Blocks, compute, merge_pairs, thread_limit
+from array_api_compat import is_dask_array
+
+from mercer.samples._answers import (
+    ProbabilityClassifier,
+    ScoreClassifier,
+    check_new_rows,
+    on_dask,
+    refuses_dask,
+)
+from mercer.samples._blocks import (
+    Blocks,
+    compute,
+    merge_pairs,
+    thread_limit,
+)
 from mercer.samples._checks import (
     LARGEST,
     as_array,
     as_float,
     check_coordinates,
     check_finite,
+    check_labelled,
+    check_pair,
     check_rows,
     check_same_home,
+    check_sample,
     check_size,
     check_span,
     check_tensor,
@@ -25,34 +42,61 @@ from mercer.samples._checks import (
     refuse_tensor,
     squared_distances,
 )
-from mercer.samples._dask import (
-    are_whole_blocks,
+from mercer.samples._dask_arrays import (
     as_blocks,
     as_given,
     by_blocks,
     check_dask_rows,
     check_dask_vector,
     class_codes,
-    class_sizes,
-    class_totals,
-    compute_arrays,
     counted,
     find_classes,
     from_memory,
+    keep_counted,
+    merge_dask_copies,
+    refuse_dask,
+    settle_dask_weights,
+)
+from mercer.samples._homes import (
+    count_rows,
+    home_of,
+    total_weight,
+)
+from mercer.samples._in_blocks import (
+    at_classes,
+    class_sizes,
+    class_totals,
+    compute_arrays,
     gather_rows,
     held,
-    is_dask_array,
-    keep_counted,
     log_total,
-    merge_dask_copies,
-    ones,
-    refuse_dask,
     row_numbers,
-    settle_dask_weights,
-    take_by_code,
 )
-from mercer.samples._dask_estimators import on_dask, refuses_dask
-from mercer.samples._scales import warn_of_scales
+from mercer.samples._logs import (
+    log_normalise,
+    log_sum_of_others,
+    logsumexp,
+    safe_log,
+)
+from mercer.samples._priors import (
+    check_class_weight,
+    check_priors,
+    log_priors,
+)
+from mercer.samples._sample import (
+    BlockSample,
+    Rows,
+    Sample,
+    SortedSample,
+)
+from mercer.samples._scales import (
+    warn_of_scales,
+)
+from mercer.samples._training import (
+    check_training,
+    sample_of,
+    validate_training,
+)
 from mercer.samples._weights import (
     Merged,
     check_given_weights,
@@ -65,31 +109,45 @@ from mercer.samples._weights import (
 
 __all__ = [
     "LARGEST",
+    "BlockSample",
     "Blocks",
     "Merged",
-    "are_whole_blocks",
+    "ProbabilityClassifier",
+    "Rows",
+    "Sample",
+    "ScoreClassifier",
+    "SortedSample",
     "as_array",
     "as_blocks",
     "as_float",
     "as_given",
+    "at_classes",
     "by_blocks",
+    "check_class_weight",
     "check_coordinates",
     "check_dask_rows",
     "check_dask_vector",
     "check_finite",
     "check_given_weights",
+    "check_labelled",
+    "check_new_rows",
+    "check_pair",
+    "check_priors",
     "check_row_weights",
     "check_rows",
     "check_same_home",
+    "check_sample",
     "check_size",
     "check_span",
     "check_tensor",
+    "check_training",
     "check_width_span",
     "class_codes",
     "class_sizes",
     "class_totals",
     "compute",
     "compute_arrays",
+    "count_rows",
     "counted",
     "dense_rows",
     "find_classes",
@@ -97,17 +155,21 @@ __all__ = [
     "from_memory",
     "gather_rows",
     "held",
+    "home_of",
     "is_dask_array",
     "is_whole",
     "keep_counted",
     "leaving_weights",
+    "log_normalise",
+    "log_priors",
+    "log_sum_of_others",
     "log_total",
+    "logsumexp",
     "match_rows",
     "merge_copies",
     "merge_dask_copies",
     "merge_pairs",
     "on_dask",
-    "ones",
     "place",
     "power_of_two",
     "refuse_dask",
@@ -115,9 +177,12 @@ __all__ = [
     "refuses_dask",
     "row_numbers",
     "row_total",
+    "safe_log",
+    "sample_of",
     "settle_dask_weights",
     "squared_distances",
-    "take_by_code",
     "thread_limit",
+    "total_weight",
+    "validate_training",
     "warn_of_scales",
 ]

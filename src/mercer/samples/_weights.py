@@ -12,15 +12,15 @@ One law for everything that takes weights (docs/weights.md tells users):
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
-from mercer._sklearn import check_sample_weight
 
 __all__ = [
     "KEY_FACTORS",
@@ -98,13 +98,43 @@ def check_given_weights(sample_weight: Any, n_rows: int) -> Vector:
     """Return weights of any library as NumPy numbers, as they were given; ones for None."""
     if sample_weight is None:
         return np.ones(n_rows)
-    given = to_numpy(sample_weight) if is_torch_array(sample_weight) else sample_weight
-    rows = np.empty(n_rows)
-    weights: Vector = np.asarray(
-        check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
-    )
+    weights = check_counts(sample_weight, n_rows, "sample_weight")
     check_weight_range(weights)
     return weights
+
+
+def check_counts(sample_weight: Any, n_rows: int, name: str) -> Vector:
+    """Return weights of rows as NumPy numbers, none negative; a number is that of every row."""
+    try:
+        is_array = is_array_api_obj(sample_weight)
+        weights = to_numpy(sample_weight) if is_array else np.asarray(sample_weight)
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers.") from None
+    if isinstance(sample_weight, Real):
+        weights = np.full(n_rows, float(sample_weight))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {n_rows} rows, got shape {weights.shape}."
+        )
+    check_not_negative(weights, name)
+    return weights
+
+
+def check_not_negative(weights: Vector, name: str, start: int = 0) -> None:
+    """Refuse weights that are negative or not finite, naming the first."""
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"{name} must be finite and not negative, got {weights[row]:g} in row {row + start}."
+        )
+
+
+def check_some_weight(has_weight: bool, name: str = "sample_weight") -> None:
+    """Refuse weights that leave nothing."""
+    if not has_weight:
+        raise ValueError(f"{name} is zero everywhere: no row is left.")
 
 
 def check_weight_range(weights: Vector, start: int = 0) -> None:

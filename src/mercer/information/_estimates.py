@@ -1,22 +1,21 @@
-"""One or two samples as users pass them: validated, weighted, with their bandwidths."""
+"""One or two Parzen estimates: samples with a bandwidth and a kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_dask_array
+from array_api_compat import array_namespace
 
 from mercer._arrays import Array
 from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._sample import check_sample
 from mercer.information._overlap import Weights, log_mean_kernel, overlap_width
 from mercer.kernels import Kernel, get_kernel
-from mercer.samples import match_rows
+from mercer.samples import check_pair, check_sample
 
 
 @dataclass(frozen=True)
-class Sample:
+class Estimate:
     """Rows and weights with a bandwidth: a Parzen estimate."""
 
     X: Array
@@ -25,7 +24,7 @@ class Sample:
     kernel: Kernel
 
     @classmethod
-    def of(cls, X: Any, sample_weight: Any, bandwidth: Any, kernel: str | Kernel) -> "Sample":
+    def of(cls, X: Any, sample_weight: Any, bandwidth: Any, kernel: str | Kernel) -> "Estimate":
         """Validate what users pass."""
         kernel = get_kernel(kernel)
         X, weights = check_sample(X, sample_weight)
@@ -50,8 +49,8 @@ class Sample:
 class Pair:
     """Two Parzen estimates of one library, precision, kernel and number of columns."""
 
-    x: Sample
-    y: Sample
+    x: Estimate
+    y: Estimate
 
     @classmethod
     def of(
@@ -65,9 +64,7 @@ class Pair:
     ) -> "Pair":
         """Validate what users pass; a rule sees the rows of both samples together."""
         kernel = get_kernel(kernel)
-        X, w_x = check_sample(X, sample_weight, of=Y if is_dask_array(Y) else None)
-        Y, w_y = check_sample(Y, sample_weight_y, names=("Y", "sample_weight_y"), of=X)
-        X, Y = match_rows(X, Y)
+        X, w_x, Y, w_y = check_pair(X, sample_weight, Y, sample_weight_y)
         if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
             if len(bandwidth) != 2:
                 raise ValueError(
@@ -78,7 +75,7 @@ class Pair:
         else:
             h_x = h_y = _pooled_bandwidth(bandwidth, X, Y, w_x, w_y, kernel)
         overlap_width(kernel, h_x, h_y)  # refuses widths that the kernel can not mix
-        return cls(Sample(X, w_x, h_x, kernel), Sample(Y, w_y, h_y, kernel))
+        return cls(Estimate(X, w_x, h_x, kernel), Estimate(Y, w_y, h_y, kernel))
 
     @property
     def kernel(self) -> Kernel:

@@ -13,44 +13,17 @@ import numpy as np
 from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
-from mercer._arrays import take_rows
 from mercer.samples._blocks import Blocks, compute, share_of_machine
+from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,
     MOST_WEIGHT,
+    check_not_negative,
     check_weight_range,
-    is_whole,
     merge_places,
     places_of_keys,
     row_keys,
 )
-
-__all__ = [
-    "are_whole_blocks",
-    "as_blocks",
-    "as_given",
-    "by_blocks",
-    "check_dask_rows",
-    "check_dask_vector",
-    "class_codes",
-    "class_sizes",
-    "class_totals",
-    "compute_arrays",
-    "counted",
-    "find_classes",
-    "from_memory",
-    "gather_rows",
-    "held",
-    "is_dask_array",
-    "keep_counted",
-    "log_total",
-    "merge_dask_copies",
-    "ones",
-    "refuse_dask",
-    "row_numbers",
-    "settle_dask_weights",
-    "take_by_code",
-]
 
 _ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
 # Rows among which copies are looked for: their keys, 16 bytes each, are brought together.
@@ -107,13 +80,8 @@ def check_dask_vector(
 
 
 def counted(values: NDArray[Any], name: str, start: int) -> None:
-    """Refuse weights that are negative or not finite, naming the first."""
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{name} must be finite and not negative, got {values[row]:g} in row {row + start}."
-        )
+    """Refuse weights of a block that count no rows, naming the first."""
+    check_not_negative(values, name, start)
     check_weight_range(np.asarray(values, dtype=np.float64), start)
 
 
@@ -132,55 +100,9 @@ def from_memory(A: NDArray[Any], rows: int = _ROWS_AT_ONCE) -> Any:
     return da.from_array(A, chunks=(max(1, min(rows, len(A))), *A.shape[1:]))
 
 
-def ones(X: Any) -> Any:
-    """Return 1 for each row of X."""
-    import dask.array as da
-
-    return da.ones(X.shape[0], chunks=(X.chunks[0],))
-
-
-def row_numbers(X: Any) -> Any:
-    """Return 0, 1, … for the rows of X."""
-    import dask.array as da
-
-    return da.arange(X.shape[0], chunks=(X.chunks[0],), dtype=np.int64)
-
-
-def held(A: Any) -> Any:
-    """Return a Dask array whose blocks are computed and stay where they are; others as they are.
-
-    What is used again and takes a pass over all pairs to compute is held.
-    """
-    return A.persist() if is_dask_array(A) else A
-
-
-def log_total(logs: Any, codes: Any = None, n_classes: int = 1) -> NDArray[np.float64]:
-    """Return log Σ exp of (n,) or (n, c) numbers over all rows, or over those of each class.
-
-    The shape is that of one row, with a leading axis of classes where codes are given; −inf
-    where there is nothing to add.
-    """
-    others = () if codes is None else (Blocks.of(codes),)
-    parts = Blocks.of(logs).map(partial(_log_total, n_classes), *others, name="log-total")
-    total = compute(parts.merged(np.logaddexp, name="log-total"))[0]
-    return np.asarray(total if codes is not None else total[0])
-
-
 def as_given(result: Any, X: Any) -> Any:
     """Return a result for X as it came: lazily for a Dask array, else computed."""
     return result.compute() if is_dask_array(result) and not is_dask_array(X) else result
-
-
-def gather_rows(A: Any, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Return these rows, sorted, of a Dask array in memory."""
-    return np.asarray(A[rows].compute())
-
-
-def compute_arrays(*arrays: Any) -> tuple[NDArray[Any], ...]:
-    """Return Dask arrays in memory, all computed at once."""
-    import dask
-
-    return tuple(np.asarray(A) for A in dask.compute(*arrays))
 
 
 def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
@@ -200,15 +122,9 @@ def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
     return tuple(kept)
 
 
-def are_whole_blocks(weights: Any) -> bool:
-    """Whether weights in blocks are all numbers of copies."""
-    parts = Blocks.of(weights).map(_is_whole, name="whole")
-    return bool(compute(parts.merged(_both, name="whole"))[0])
-
-
 def settle_dask_weights(weights: Any) -> Any:
     """Return positive weights that add up to the number of rows, unless they are copies."""
-    if are_whole_blocks(weights):
+    if is_whole(weights):
         return weights
     lightest, mean = (float(v) for v in compute_arrays(weights.min(), weights.mean()))
     if lightest < mean / MOST_WEIGHT:
@@ -225,7 +141,7 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     Above ten million rows copies stay as they are, and leave one at a time.
     """
     if X.shape[0] > _MOST_KEYS:
-        whole = are_whole_blocks(weights)
+        whole = is_whole(weights)
         return weights, (weights.clip(max=1.0) if whole else weights), X, codes, *others
     keys = np.concatenate(compute(Blocks.of(X).map(_keys_of_block, name="keys")))
     if np.unique(keys[:, 0]).size == len(keys):
@@ -273,33 +189,6 @@ def class_codes(classes: NDArray[Any], y: Any) -> Any:
     )
 
 
-def class_totals(codes: Any, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Add up (…, n) numbers by class: (…, C), computed."""
-    axis = values.ndim - 1
-    parts = Blocks.of(values, axis).map(
-        partial(_class_totals, n_classes), Blocks.of(codes), name="by-class"
-    )
-    return np.asarray(compute(parts.merged(np.add, name="by-class"))[0])
-
-
-def class_sizes(codes: Any, n_classes: int) -> NDArray[np.int64]:
-    """Return how many rows each class has."""
-    return class_totals(codes, ones(codes), n_classes).astype(np.int64)
-
-
-def take_by_code(values: NDArray[Any], codes: Any) -> Any:
-    """Return values[…, code of the row] for each row: (…, n)."""
-    values = np.asarray(values)
-    lead = tuple((size,) for size in values.shape[:-1])
-    return codes.map_blocks(
-        partial(np.take, values, axis=-1),
-        dtype=values.dtype,
-        chunks=(*lead, codes.chunks[0]),
-        new_axis=list(range(values.ndim - 1)) or None,
-        meta=np.empty((0,) * values.ndim, values.dtype),
-    )
-
-
 def by_blocks(
     function: Callable[[NDArray[Any]], NDArray[Any]], X: Any, *, n_columns: int | None, dtype: Any
 ) -> Any:
@@ -318,20 +207,6 @@ def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
     """Say in one sentence that a fit takes no Dask array, why, and what to do."""
     if is_dask_array(X):
         raise ValueError(f"{who} takes no Dask array: {why}; {instead}.")
-
-
-def _log_total(
-    n_classes: int, _: int, logs: NDArray[Any], codes: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    out = np.full((n_classes, *logs.shape[1:]), -np.inf)
-    for c in range(n_classes):
-        part = logs if codes is None else logs[codes == c]
-        if len(part):
-            top = part.max(axis=0)
-            top = np.where(np.isfinite(top), top, 0.0)
-            with np.errstate(divide="ignore"):
-                out[c] = np.log(np.exp(part - top).sum(axis=0)) + top
-    return out
 
 
 def _limited(
@@ -437,14 +312,6 @@ def _replace(
     return out
 
 
-def _is_whole(_: int, weights: NDArray[Any]) -> bool:
-    return is_whole(np.asarray(weights, dtype=np.float64))
-
-
-def _both(a: bool, b: bool) -> bool:
-    return a and b
-
-
 def _keys_of_block(_: int, X: NDArray[Any]) -> NDArray[np.int64]:
     """Return two keys for each row: rows that share both are taken to be the same."""
     return np.stack([row_keys(X, factor) for factor in KEY_FACTORS], axis=1)
@@ -456,11 +323,3 @@ def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:
 
 def _join(a: list[Any], b: list[Any]) -> list[Any]:
     return a + b
-
-
-def _class_totals(
-    n_classes: int, _: int, values: NDArray[Any], codes: NDArray[Any]
-) -> NDArray[np.float64]:
-    flat = values.reshape(int(np.prod(values.shape[:-1])), len(codes))
-    sums = [np.bincount(codes, row, n_classes) for row in flat]
-    return np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_classes)

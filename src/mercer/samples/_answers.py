@@ -1,0 +1,291 @@
+"""Answers to new rows: so many at a time as fit the budget, on any device, block by block.
+
+A classifier writes one table of scores, and everything that users ask is made of that.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from array_api_compat import array_namespace, is_dask_array, is_torch_array
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._arrays import take_rows, to_numpy
+from mercer._memory import by_slabs, room_on_device
+from mercer._sklearn import fit_afresh, get_namespace
+from mercer.samples._checks import check_same_home, check_tensor, dense_rows
+from mercer.samples._dask_arrays import (
+    as_given,
+    by_blocks,
+    check_dask_rows,
+    from_memory,
+    refuse_dask,
+)
+from mercer.samples._logs import log_normalise
+
+__all__ = ["ProbabilityClassifier", "ScoreClassifier", "check_new_rows", "on_dask", "refuses_dask"]
+
+Array = Any
+T = TypeVar("T")
+_TABLES = 6  # arrays of (rows, classes) that answering holds at once
+_LARGEST = np.finfo(np.float64).max
+_SMALLEST = np.finfo(np.float64).smallest_normal
+
+
+class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Base of classifiers that answer by a table of scores.
+
+    A subclass writes `fit`, which sets `classes_`, and `_scores`.  Rows may be NumPy arrays, sparse
+    matrices, torch tensors where the fit is one, and Dask arrays.
+    """
+
+    classes_: Array
+    X_fit_: Array
+
+    @abstractmethod
+    def _scores(self, X: Array) -> Array:
+        """Return the scores of some rows, (rows, classes), the largest of which is the answer.
+
+        In float64; −inf is allowed, unless for a whole row.
+        """
+
+    @property
+    def _fitted(self) -> Array:
+        """An array that is where the fit is: new rows must be there as well."""
+        return self.X_fit_
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes) or (n_samples,)
+            In float64.  For two classes the second one's score minus the first one's.  Always
+            finite: a score of −inf is the lowest number there is.
+        """
+        n_classes = len(self.classes_)
+        return self._answer(X, _differences, None if n_classes == 2 else n_classes)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A class for each row.
+        """
+        return self._answer(X, self._labels, None, self.classes_.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        # Dispatch works for torch; this tag would promise every library of the standard.
+        tags.array_api_support = False
+        return tags
+
+    def _answer(
+        self,
+        X: Any,
+        finish: Callable[[Array], Array],
+        n_columns: int | None,
+        dtype: Any = np.float64,
+    ) -> Array:
+        """Return what is made of the scores: (rows,) or (rows, n_columns)."""
+        is_in_blocks = any(is_dask_array(value) for value in vars(self).values())
+        given, X = X, check_new_rows(self, X, None if is_in_blocks else self._fitted)
+        if is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
+            X = X if is_dask_array(X) else from_memory(dense_rows(X))
+            return as_given(finish(self._scores(X)), given)
+        if is_dask_array(X):
+            answer = partial(self._answer_slabs, finish)
+            return by_blocks(answer, X, n_columns=n_columns, dtype=dtype)
+        return self._answer_slabs(finish, X)
+
+    def _answer_slabs(self, finish: Callable[[Array], Array], X: Array) -> Array:
+        """Answer as many rows at a time as fit the budget."""
+        with room_on_device(f"the scores of {X.shape[0]} rows"):
+            return by_slabs(lambda rows: finish(self._scores(rows)), X, self._bytes_per_row(X))
+
+    def _bytes_per_row(self, X: Array) -> int:
+        """Return what scoring takes for each row, beside the rows."""
+        return 8 * len(self.classes_) * _TABLES
+
+    def _labels(self, scores: Array) -> Array:
+        """Return the class of the greatest score of each row."""
+        chosen = array_namespace(scores).argmax(scores, axis=1)
+        if is_dask_array(chosen):
+            return chosen.map_blocks(partial(np.take, self.classes_), dtype=self.classes_.dtype)
+        if is_torch_array(chosen) and is_torch_array(self.classes_):
+            return self.classes_[chosen.to(self.classes_.device)]
+        return take_rows(self.classes_, to_numpy(chosen))
+
+
+class ProbabilityClassifier(ScoreClassifier):
+    """Base of classifiers whose scores are logarithms of probabilities, up to a constant."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the shares of the classes: exp of the scores, divided by their sum.
+
+        None is exactly zero: below the smallest normal number, `predict_log_proba` has the
+        logarithms.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Probabilities, in float64, which add up to 1 in each row.
+        """
+        return self._answer(X, _shares, len(self.classes_))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Logarithms, in float64, also of what is too small for a number.
+        """
+        return self._answer(X, _log_shares, len(self.classes_))
+
+
+def _differences(scores: Array) -> Array:
+    """Return finite scores, of two classes their difference."""
+    xp = array_namespace(scores)
+    if scores.shape[1] == 2:
+        scores = scores[:, 1] - scores[:, 0]
+    return xp.clip(scores, -_LARGEST, _LARGEST)  # what bounded windows do not reach is −inf
+
+
+def _shares(scores: Array) -> Array:
+    """Return shares that add up to 1, none of them zero."""
+    xp = array_namespace(scores)
+    shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    shares = shares / xp.sum(shares, axis=1, keepdims=True)
+    return xp.maximum(shares, xp.full_like(shares, _SMALLEST))
+
+
+def _log_shares(scores: Array) -> Array:
+    """Return their logarithms, all of them finite."""
+    return array_namespace(scores).clip(log_normalise(scores), -_LARGEST, _LARGEST)
+
+
+def check_new_rows(model: Any, X: Any, fitted: Array | None, *, double: bool = False) -> Array:
+    """Return new rows as floats, in memory or in blocks; sparse ones stay sparse.
+
+    Parameters
+    ----------
+    model : estimator
+    X : array-like or sparse matrix of shape (n, d)
+    fitted : array or None
+        Where the rows must be; None where it does not matter.
+    double : bool
+        Whether float32 becomes float64.
+    """
+    check_is_fitted(model)
+    if is_dask_array(X):
+        validate_data(model, X, reset=False, skip_check_array=True)
+        return check_dask_rows(X, "X")
+    X = check_tensor(X)
+    xp, _ = get_namespace(X)
+    floats = xp.float64 if double else [xp.float64, xp.float32]
+    X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=floats)
+    if fitted is not None:
+        check_same_home(dense_rows(X[:0, :]) if issparse(X) else X, fitted)
+    return X
+
+
+def on_dask(
+    *,
+    fit: Callable[..., Any] | None = None,
+    **answers: Callable[[Any], tuple[int | None, Any]],
+) -> Callable[[type[T]], type[T]]:
+    """Return a class decorator: what an estimator does where X is a Dask array.
+
+    Parameters
+    ----------
+    fit : callable or None
+        Called as fit(model, X, y, …) in place of the method.
+    **answers : callables
+        For each method that answers row by row: the columns (None for a vector) and the type of
+        its answer, from the fitted model.  The method is called for each block alone, lazily.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        for name, shape in answers.items():
+            setattr(cls, name, _answering(getattr(cls, name), name, shape))
+        if fit is not None:
+            for name in ("fit", "fit_transform"):
+                if name in vars(cls):
+                    setattr(cls, name, _fitting(getattr(cls, name), name, fit))
+        return cls
+
+    return decorate
+
+
+def _answering(
+    method: Callable[..., Any], name: str, shape: Callable[[Any], tuple[int | None, Any]]
+) -> Callable[..., Any]:
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        if not is_dask_array(X):
+            return method(self, X)
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self)
+        if name != "inverse_transform":
+            validate_data(self, X, reset=False, skip_check_array=True)
+        rows = check_dask_rows(X, "X")
+        n_columns, dtype = shape(self)
+        return by_blocks(getattr(self, name), rows, n_columns=n_columns, dtype=dtype)
+
+    return answer
+
+
+def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
+        if not is_dask_array(X):
+            return method(self, X, *arguments, **options)
+        with fit_afresh(self):
+            model = fit(self, X, *arguments, **options)
+        return model.transform(X) if name == "fit_transform" else model
+
+    return fitted
+
+
+def refuses_dask(why: str) -> Callable[..., Any]:
+    """Return a fit that refuses Dask arrays in one sentence."""
+
+    def fit(model: Any, X: Any, *arguments: Any, **options: Any) -> Any:
+        refuse_dask(
+            X,
+            f"{type(model).__name__}.fit",
+            why,
+            "fit rows in memory, such as a sample X[rows].compute(); the fitted model answers "
+            "Dask arrays block by block",
+        )
+
+    return fit

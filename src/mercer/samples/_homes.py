@@ -1,0 +1,32 @@
+"""Where arrays live: in memory, or in blocks that a cluster holds.
+
+A home is a module with the functions that both have, of one name and meaning: `_in_memory`
+(NumPy arrays, torch tensors) and `_in_blocks` (Dask arrays).  Code above asks ``home_of(A)``, and
+need not know which it is.  Another container is another such module.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from array_api_compat import is_dask_array
+
+from mercer.samples import _in_blocks, _in_memory
+
+__all__ = ["count_rows", "home_of", "total_weight"]
+
+
+def home_of(*arrays: Any) -> ModuleType:
+    """Return the home of arrays: blocks, if one of them is there."""
+    return _in_blocks if any(is_dask_array(A) for A in arrays) else _in_memory
+
+
+def total_weight(X: Any, weights: Any) -> float:
+    """Return what the weights add up to: the number of rows where there are none."""
+    return float(X.shape[0]) if weights is None else float(weights.sum())
+
+
+def count_rows(X: Any, weights: Any) -> float:
+    """Return N: how many rows of positive weight there are, copies counted."""
+    if weights is not None and home_of(weights).is_whole(weights):
+        return total_weight(X, weights)
+    return float(X.shape[0])

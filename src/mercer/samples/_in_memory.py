@@ -1,0 +1,118 @@
+"""What can be asked of arrays in memory; `_in_blocks` answers the same for Dask arrays."""
+
+from collections.abc import Callable
+from math import sqrt
+from sys import float_info
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from mercer._arrays import Array, copied, detached, like, take_rows, to_numpy
+from mercer.samples._weights import is_whole
+
+__all__ = [
+    "all_but_largest",
+    "as_numbers",
+    "at_classes",
+    "class_maxima",
+    "copied",
+    "held",
+    "is_whole",
+    "like",
+    "log_total",
+    "ones",
+    "over_rows",
+    "spread",
+    "take_rows",
+]
+
+Vector = NDArray[np.float64]
+
+
+def ones(X: Array) -> Vector:
+    """Return 1 for each row of X."""
+    return np.ones(X.shape[0])
+
+
+def held(A: Array) -> Array:
+    """Return an array whose numbers are computed."""
+    return A
+
+
+def all_but_largest(weights: Vector) -> float:
+    """Return what all weights but the largest add up to."""
+    return float(np.delete(weights, np.argmax(weights)).sum())
+
+
+def as_numbers(A: Array) -> Vector:
+    """Return values in float64, of NumPy."""
+    return to_numpy(A).astype(np.float64)
+
+
+def log_total(logs: Array, codes: Any = None, n_classes: int = 1) -> Array:
+    """Return log Σ exp of (n,) or (n, c) numbers over all rows, or over those of each class.
+
+    The shape is that of one row, with a leading axis of classes where codes are given; −inf
+    where there is nothing to add.
+    """
+    if codes is None:
+        return log_sum_exp(logs, axis=0)
+    members = [np.flatnonzero(codes == c) for c in range(n_classes)]
+    return array_namespace(logs).stack([log_sum_exp(take_rows(logs, m), axis=0) for m in members])
+
+
+def log_sum_exp(values: Array, axis: int | None = None) -> Array:
+    """Return log Σ exp(values), −inf where every term is."""
+    xp: Any = array_namespace(values)
+    top = xp.max(detached(values), axis=axis, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    with np.errstate(divide="ignore"):
+        sums = xp.log(xp.sum(xp.exp(values - top), axis=axis, keepdims=True)) + top
+    return sums.reshape(()) if axis is None else xp.squeeze(sums, axis=axis)
+
+
+def class_maxima(codes: Any, values: Array, n_classes: int) -> Vector:
+    """Return the largest of (n,) numbers in each class: (C,), of NumPy."""
+    numbers = to_numpy(values)
+    return np.array([numbers[codes == c].max() for c in range(n_classes)])
+
+
+def at_classes(values: Vector, codes: NDArray[Any]) -> Vector:
+    """Return values[…, code of the row] for each row: (…, n)."""
+    return np.take(values, codes, axis=-1)
+
+
+def over_rows(
+    function: Callable[..., Any], merge: Callable[[Any, Any], Any], sums: Array, weights: Array
+) -> Any:
+    """Return function((b, rows) sums, weights) of all rows."""
+    return function(sums, weights)
+
+
+def spread(X: Array, weights: Vector | None, N: float) -> tuple[float, float]:
+    """Return (unit, σ_X/unit): the root of the mean variance of a column, however large or small.
+
+    The unit is the largest deviation, so that neither squares nor differences leave the range of
+    floating point.
+    """
+    xp = array_namespace(X)
+    half = xp.astype(X, xp.float64) / 2  # differences of these are finite
+    # About the heaviest row: the mean may be nearer to it than rounding of any other could tell.
+    heaviest = 0 if weights is None else int(np.argmax(weights))
+    half = half - half[heaviest, :]
+    unit = float(xp.max(xp.abs(half)))
+    if unit == 0:
+        return 1.0, 0.0
+    deviations = half / unit
+    w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
+    total = float(xp.sum(w))
+    deviations = deviations - (w / total) @ deviations
+    # Roots of weights, and in units of the largest: shares, and squares of either, may underflow.
+    deviations = deviations * (xp.sqrt(w) / sqrt(total))[:, None]
+    largest = float(xp.max(xp.abs(deviations)))
+    if largest == 0:
+        return unit, 2 * float_info.min
+    variances = xp.sum((deviations / largest) ** 2, axis=0) * (N / (N - 1))
+    return unit, 2 * largest * sqrt(float(xp.mean(variances)))

@@ -1,0 +1,168 @@
+"""Training data as users pass them, checked: the rows that count, without their copies."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_dask_array, is_torch_array
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from mercer._arrays import Array, take_rows, to_numpy
+from mercer._sklearn import get_namespace
+from mercer.samples._checks import (
+    check_span,
+    check_tensor,
+    dense_rows,
+    refuse_tensor,
+    wide_enough,
+)
+from mercer.samples._dask_arrays import (
+    check_dask_rows,
+    check_dask_vector,
+    class_codes,
+    counted,
+    find_classes,
+    keep_counted,
+    merge_dask_copies,
+    settle_dask_weights,
+)
+from mercer.samples._in_blocks import ones, row_numbers
+from mercer.samples._sample import BlockSample, Sample
+from mercer.samples._scales import warn_of_scales
+from mercer.samples._weights import check_row_weights, check_some_weight, merge_copies
+
+__all__ = ["check_training", "sample_of", "validate_training"]
+
+
+def check_training(
+    model: Any, X: Any, y: Any, sample_weight: Any, *, one_width: bool = True
+) -> Sample | BlockSample:
+    """Check what users pass to `fit`; return the sample, and set `classes_`.
+
+    Parameters
+    ----------
+    model : estimator
+    X : array-like, sparse matrix, tensor or Dask array of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
+    one_width : bool
+        Whether columns of other scales drown each other: then a warning says so.
+
+    Returns
+    -------
+    Sample or BlockSample
+        Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
+    """
+    if is_dask_array(X):
+        return _blocks_of(model, X, y, sample_weight)
+    X, y = validate_training(model, X, y)
+    if one_width:
+        warn_of_scales(model, X)
+    return sample_of(model, X, y, sample_weight)
+
+
+def validate_training(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    double: bool = False,
+    tensors: bool = True,
+    span: bool = False,
+    reset: bool = True,
+    instead: str = "",
+    **options: Any,
+) -> Any:
+    """Return dense rows as floats, and labels where y is given, as scikit-learn validates them.
+
+    Parameters
+    ----------
+    double : bool
+        Whether float32 becomes float64.
+    tensors : bool
+        Whether tensors stay where they are; else they are refused.
+    span : bool
+        Whether squares of differences must be in range.
+    reset : bool
+        Whether the number of columns is learnt, or compared.
+    instead : str
+        What else can be done with a sparse matrix that is too large to be made dense.
+    **options
+        Of scikit-learn's `validate_data`.
+    """
+    if not tensors:
+        refuse_tensor(X, model)
+    X = check_tensor(X)
+    xp, _ = get_namespace(X)
+    options |= {"dtype": xp.float64 if double else [xp.float64, xp.float32], "reset": reset}
+    if y is None:
+        X = validate_data(model, X, accept_sparse="csr", **options)
+    else:
+        X, y = validate_data(model, X, y, accept_sparse="csr", **options)
+    X = dense_rows(X, instead)
+    if span:
+        check_span(X)
+    return X if y is None else (X, y)
+
+
+def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
+    """Return validated rows in memory as a sample, and set `classes_` where y is."""
+    check_classification_targets(y)
+    xp = array_namespace(X)
+    labels, weights = to_numpy(y), check_row_weights(sample_weight, X.shape[0])
+    rows = np.arange(X.shape[0])
+    if sample_weight is not None:
+        rows = np.flatnonzero(weights > 0)
+        X, labels, weights = take_rows(X, rows), labels[rows], weights[rows]
+    classes, codes = np.unique(labels, return_inverse=True)
+    _check_classes(model, classes)
+    is_tensor = is_torch_array(y)
+    model.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
+    codes = codes.astype(np.int64)
+    X = wide_enough(X, weights)
+    merged = merge_copies(X, codes, weights)
+    return Sample(
+        merged.take(X),
+        merged.take(codes),
+        merged.weights,
+        merged.leaving,
+        classes.size,
+        rows[merged.rows],
+        merged.index,
+    )
+
+
+def _check_classes(model: Any, classes: NDArray[Any]) -> None:
+    """Refuse fewer than two classes."""
+    check_some_weight(classes.size > 0)
+    if classes.size == 1:
+        raise ValueError(
+            f"{type(model).__name__} needs at least two classes in y with a positive weight, got "
+            f"one class: {classes.tolist()[0]!r}."
+        )
+
+
+def _blocks_of(model: Any, X: Any, y: Any, sample_weight: Any) -> BlockSample:
+    """Return rows in a Dask array as a sample, and set `classes_`."""
+    if X.ndim == 2 and not np.isnan(X.shape[0]):
+        validate_data(model, X, skip_check_array=True)
+    X = check_dask_rows(X, "X")
+    classes, labels = find_classes(y, X)
+    weights, rows = ones(X), row_numbers(X)
+    if sample_weight is not None:
+        weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
+        weights, X, labels, rows = keep_counted(weights, X, labels, rows)
+        if X.shape[0] == 0:
+            _check_classes(model, classes[:0])
+        weights = settle_dask_weights(weights)
+        classes, labels = find_classes(labels, X)
+    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+        raise ValueError("y contains NaN or infinity.")
+    check_classification_targets(classes)
+    _check_classes(model, classes)
+    model.classes_ = classes
+    codes = class_codes(classes, labels)
+    weights, unit, X, codes, rows = merge_dask_copies(X, codes, weights, rows)
+    bounds = (0,) * (classes.size + 1)
+    return BlockSample(X, codes, weights, unit, bounds, np.empty(0, np.int64), rows)
