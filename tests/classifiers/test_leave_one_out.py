@@ -7,12 +7,12 @@ from sklearn.base import clone
 from classifiers.samples import assert_close, gaussians, table, three_gaussians, wine
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
-from mercer.classifiers._ise import _left_out_scores, _scores
+from mercer.classifiers._ise import _ise_scores, _left_out_scores
 from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
 from mercer.classifiers._leave_one_out_exact import MOST_ROWS, ExactlyLeftOut
 from mercer.classifiers._race import choose
 from mercer.classifiers._rules import append_scores, cosine_scores
-from mercer.classifiers._sample import Sample
+from mercer.samples import SortedSample
 from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
 from mercer.samples._weights import as_counts
@@ -28,7 +28,7 @@ def ladder(X):
 
 
 def laplacian_parts(X, y, weights, bandwidths, kind, exact):
-    density, sample = Density(kind), Sample.sorted(X, y, weights)
+    density, sample = Density(kind), SortedSample.of(X, y, weights)
     F = density.at_rows(sample.X, sample.weights, bandwidths)
     ladder = LeftOutVectors.of(sample, bandwidths, F, squared=density.squared, links="norms")
     if exact and F is not None:
@@ -193,12 +193,12 @@ def by_whole_classes(whole, without, x):
     """Scores of a row's sums without it, by sizes, norms and links of the classes with it."""
     if isinstance(whole, ISEClassifier):
         sums = without._class_means(x) * without.class_count_ / whole.class_count_
-        return _scores(sums, whole.squared_norms_, whole._cross, whole.class_count_)
+        return _ise_scores(sums, whole.squared_norms_, whole._cross, whole.class_count_)
     mixed = clone(without).set_params(priors=None)
     vars(mixed).update({k: v for k, v in vars(without).items() if k != "priors"})
     mixed.norms_, mixed._log_links = whole.norms_, whole._log_links
     n, n_left = whole._density_weights.sum(), without._density_weights.sum()
-    scores = mixed._log_scores(x) * n / n_left
+    scores = mixed._scores(x) * n / n_left
     if whole.priors is not None:
         scores = scores + np.log(whole.priors_) - np.log(whole.class_prior_)
     return scores
@@ -228,7 +228,7 @@ def test_results_are_those_of_refitting(name, kind, monkeypatch):
             left, row = omega.copy(), X[i : i + 1]
             left[i] = 0  # the row left out
             again.fit(X, y, sample_weight=left)
-            ways = [again._log_scores(row)[0]]
+            ways = [again._scores(row)[0]]
             if looks_at_size:
                 ways.append(by_whole_classes(whole, again, row)[0])
             found[y[i]] += omega[i] * all(scores.argmax() == y[i] for scores in ways)
@@ -314,7 +314,7 @@ def _search(curve):
 
     X, y = three_gaussians(20)
     centre = silverman_bandwidth(X)
-    results, best = search(run, Sample.sorted(X, y, np.ones(20)), "accuracy")
+    results, best = search(run, SortedSample.of(X, y, np.ones(20)), "accuracy")
     assert (np.diff(results["bandwidth"]) > 0).all()
     return np.log2(results["bandwidth"][best] / centre), calls
 
@@ -357,7 +357,7 @@ def test_ties_go_to_the_wider_bandwidth_and_the_first_rule():
 
 def test_parzen_and_ise_parts_are_those_of_the_papers():
     X, y = three_gaussians(40)
-    sample, order = Sample.sorted(X, y, np.ones(len(y))), np.argsort(y, kind="stable")
+    sample, order = SortedSample.of(X, y, np.ones(len(y))), np.argsort(y, kind="stable")
     for h in (0.05, 0.4, 5.0):
         (windows,) = LeftOutWindows(sample, (h,)).parts()
         (vectors,) = LeftOutVectors.of(sample, (h,), None, links="counts").parts()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from classifiers.samples import assert_close
-from mercer.classifiers._logs import log_normalise, log_sum_of_others, logsumexp, safe_log
+from mercer.samples import log_normalise, log_sum_of_others, logsumexp, safe_log
 from mercer.classifiers._rules import append_scores, cosine_scores, ise_gains
-from mercer.classifiers._sample import Sample
+from mercer.samples import SortedSample
 from mercer.classifiers._significance import choose_subset
 
 INF = float("inf")
@@ -155,7 +155,7 @@ def test_sample(codes, seed):
     codes = np.unique(codes, return_inverse=True)[1]
     rng = np.random.default_rng(seed)
     X, weights = rng.normal(size=(codes.size, 2)), rng.choice([0.3, 1.0, 2.0, 2.5], codes.size)
-    sample = Sample.sorted(X, codes, weights)
+    sample = SortedSample.of(X, codes, weights)
     order = np.argsort(codes, kind="stable")
     assert np.array_equal(sample.X, X[order])
     assert np.array_equal(sample.codes, codes[order])

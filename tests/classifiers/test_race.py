@@ -11,7 +11,7 @@ from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.classifiers import _race, _stages
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors, LeftOutWindows
 from mercer.classifiers._race import choose, race
-from mercer.classifiers._sample import Sample
+from mercer.samples import SortedSample
 from mercer.classifiers._stages import Stages
 
 
@@ -41,7 +41,7 @@ def stripes(n, shares=None, seed=0):
 def sample_of(sizes, weights=None):
     y = np.repeat(np.arange(len(sizes)), sizes)
     weights = np.ones(y.size) if weights is None else weights
-    return Sample.sorted(np.zeros((y.size, 1)), y, weights)
+    return SortedSample.of(np.zeros((y.size, 1)), y, weights)
 
 
 MODELS = {
@@ -308,7 +308,7 @@ def test_standard_errors_are_those_of_drawing_again(small_stages):
 def test_some_rows_and_some_rungs_are_judged_as_all_are(links, weighted):
     X, y = clouds(90)
     omega = np.random.default_rng(0).integers(1, 4, 90).astype(float)
-    sample = Sample.sorted(X, y, omega)
+    sample = SortedSample.of(X, y, omega)
     bandwidths = (2.0, 1.0, 0.7, 0.2)
     F = np.stack([np.full(90, 3.0) + i for i in range(4)]) if weighted else None
     rows, rungs = np.array([3, 5, 40, 88]), [1, 3]

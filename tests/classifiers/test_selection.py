@@ -6,7 +6,7 @@ import pytest
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers._race import choose
-from mercer.classifiers._sample import Sample
+from mercer.samples import SortedSample
 from mercer.classifiers._selection import search
 
 
@@ -61,7 +61,7 @@ def test_a_wild_row_does_not_put_the_ladder_out_of_reach(model, distance):
 
 def _sample():
     X = np.random.default_rng(0).normal(size=(40, 3))
-    return Sample.sorted(X, np.arange(40) % 2, np.ones(40))
+    return SortedSample.of(X, np.arange(40) % 2, np.ones(40))
 
 
 def _runner(score, calls):

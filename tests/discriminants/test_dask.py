@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from lazy import cut, cut_elsewhere, labelled
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.discriminants import _dask as in_blocks
+from mercer.samples import _draws
 from mercer.spectral import stratified_rows
 
 dask = pytest.importorskip("dask")
@@ -57,17 +57,17 @@ def test_as_in_memory(model, n_rows, weighted):
 
 
 def test_the_sample_of_a_long_table_does_not_depend_on_blocks(monkeypatch):
-    monkeypatch.setattr(in_blocks, "_LABELS_TOGETHER", 100)
+    monkeypatch.setattr(_draws, "_LABELS_TOGETHER", 100)
     codes = np.random.default_rng(0).choice(3, 2000, p=[0.8, 0.15, 0.05]).astype(np.uint8)
     draws = [
-        in_blocks.sample_rows(cut(codes, sizes), 3, 200, 0.5, np.random.RandomState(5))
+        _draws.draw_rows(cut(codes, sizes), 3, 200, 0.5, np.random.RandomState(5))
         for sizes in ((2000,), (700, 1, 1299), (100,) * 20)
     ]
     for draw in draws[1:]:
         np.testing.assert_array_equal(draw, draws[0])
     like = stratified_rows(codes.astype(int), 200, 0.5, np.random.RandomState(5))
     np.testing.assert_array_equal(np.bincount(codes[draws[0]]), np.bincount(codes[like]))
-    other = in_blocks.sample_rows(cut(codes), 3, 200, 0.5, np.random.RandomState(6))
+    other = _draws.draw_rows(cut(codes), 3, 200, 0.5, np.random.RandomState(6))
     assert len(np.intersect1d(other, draws[0])) < 120
     assert abs(draws[0].mean() - 1000) < 200
 

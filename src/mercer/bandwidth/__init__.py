@@ -23,6 +23,7 @@ from mercer.bandwidth._cross_validation import (
     likelihood_cross_validation,
 )
 from mercer.bandwidth._ladder import bandwidth_ladder
+from mercer.bandwidth._resolve import RULES as RULES  # for our estimators
 from mercer.bandwidth._resolve import resolve_bandwidth
 from mercer.bandwidth._rules import (
     scott_bandwidth,

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import like
 from mercer._memory import row_slabs, working_memory
-from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Rows, Sample
-from mercer.samples import held
+from mercer.samples import Rows, SortedSample, held, logsumexp, safe_log
 from mercer.sums import kernel_sum, left_out_log_sums
 
 Array = Any
@@ -32,7 +30,7 @@ class ClassVectors:
 
     Parameters
     ----------
-    sample : Sample
+    sample : SortedSample
     widths : tuple of float
         Of the Mercer kernel, the widest first.
     weights : float64 array of shape (b, n)
@@ -41,7 +39,7 @@ class ClassVectors:
         Relative error allowed to `own_sums`; None adds up every term.
     """
 
-    sample: Sample
+    sample: SortedSample
     widths: tuple[float, ...]
     weights: Array
     tol: float | None = None
@@ -215,7 +213,7 @@ def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) ->
     return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest
 
 
-def add_own(sample: Sample, log_sums: Array, values: Array, rows: Rows) -> Array:
+def add_own(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) -> Array:
     """Add values (…, rows) to the sums (…, rows, C) of each row's own class."""
     xp = array_namespace(log_sums)
     if bool(xp.all(values <= 0)):

@@ -23,19 +23,21 @@ from mercer.classifiers._class_vectors import (
     split_terms,
 )
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
-from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._point_sums import class_sums_in_blocks
-from mercer.classifiers._sample import Rows, Sample
-from mercer.classifiers._selection import QUARTILE_ROWS, ladder_centre
+from mercer.classifiers._selection import QUARTILE_ROWS, ladder_centre, sample_bandwidth
 from mercer.kernels import Kernel
 from mercer.samples import (
     Blocks,
+    Rows,
+    SortedSample,
+    at_classes,
     compute,
     compute_arrays,
     from_memory,
     gather_rows,
     log_total,
-    take_by_code,
+    logsumexp,
+    safe_log,
 )
 from mercer.sums import log_kernel_sum
 from mercer.sums.dask._left_out import left_out_blocks, left_out_rows
@@ -54,7 +56,7 @@ Numbers = NDArray[np.int64]
 
 
 def window_parts(
-    sample: Sample, widths: tuple[float, ...], rows: Numbers | None
+    sample: SortedSample, widths: tuple[float, ...], rows: Numbers | None
 ) -> Iterator[LeftOut]:
     """Yield the plain class sums of Gaussian windows: what `LeftOutWindows` yields."""
     weights = _copies(sample.weights, len(widths))
@@ -71,7 +73,7 @@ def window_parts(
 
 
 def other_window_sums(
-    sample: Sample, rows: Numbers | None, kernel: Kernel, bandwidth: float
+    sample: SortedSample, rows: Numbers | None, kernel: Kernel, bandwidth: float
 ) -> NDArray[np.float64]:
     """Return log Σ over each class without the row itself, of any kernel: (rows, C)."""
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
@@ -138,13 +140,13 @@ def products_of_blocks(vectors: ClassVectors) -> Products:
     return Products(np.logaddexp(tops, rests), largest, rests)
 
 
-def links_of_blocks(sample: Sample, beta: Array, norms: Array, width: float) -> Array:
+def links_of_blocks(sample: SortedSample, beta: Array, norms: Array, width: float) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
     codes = sample.codes
     logs = class_sums_in_blocks(
         sample.X,
         sample.X,
-        beta / take_by_code(norms, codes),
+        beta / at_classes(norms, codes),
         sample.n_classes,
         log=True,
         groups=codes,
@@ -155,10 +157,10 @@ def links_of_blocks(sample: Sample, beta: Array, norms: Array, width: float) -> 
     return log_total(logsumexp(others) + np.log(beta), codes, sample.n_classes)
 
 
-def block_centre(sample: Sample) -> float:
+def block_centre(sample: SortedSample) -> float:
     """Return the centre of the ladder, as of rows in memory."""
     X, weights = sample.X.astype(np.float64), sample.weights
-    silverman = sample.resolve_bandwidth("silverman")
+    silverman = sample_bandwidth("silverman", sample)
     unit = float(abs(X).max().compute()) or 1.0
     X, shares = X / unit, (weights / weights.sum())[:, None]
     mean = (shares * X).sum(axis=0).compute()
@@ -171,7 +173,7 @@ def block_centre(sample: Sample) -> float:
 def _in_memory(ladder: LeftOutVectors, some: Rows, numbers: Numbers) -> LeftOutVectors:
     """Return what is known of some rows, and of all classes, as if these were all rows."""
     vectors, judged = ladder.vectors, ladder.vectors.sample.judged
-    sample = Sample(
+    sample = SortedSample(
         np.empty((numbers.size, 0)),
         judged.codes[some],
         judged.weights[some],

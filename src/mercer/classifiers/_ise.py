@@ -8,24 +8,28 @@ from array_api_compat import array_namespace
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth._resolve import RULES
-from mercer.classifiers._base import ClassVectorClassifier
+from mercer.bandwidth import RULES
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
 from mercer.classifiers._rules import ise_gains
-from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import mercer_width
-from mercer.samples import is_dask_array, refuse_dask, take_by_code
+from mercer.samples import (
+    ProbabilityClassifier,
+    SortedSample,
+    check_training,
+    is_dask_array,
+    refuse_dask,
+)
 from mercer.sums import kernel_sum
 
 Array = Any
 
 
-class ISEClassifier(ClassVectorClassifier):
+class ISEClassifier(ProbabilityClassifier):
     r"""Classify by the integrated squared error between class densities.
 
     A point goes to the class that, with the point appended, differs most from the other classes:
@@ -183,7 +187,7 @@ class ISEClassifier(ClassVectorClassifier):
         self
             The fitted estimator.
         """
-        sample, _ = self._check_fit(X, y, sample_weight)
+        sample = check_training(self, X, y, sample_weight).sorted()
         if self.weighting != "uniform":
             refuse_dask(
                 sample.X,
@@ -198,10 +202,10 @@ class ISEClassifier(ClassVectorClassifier):
             self._fit_weights(sample)
         return self
 
-    def _resolve(self, sample: Sample) -> tuple[float, LeftOutVectors | None]:
+    def _resolve(self, sample: SortedSample) -> tuple[float, LeftOutVectors | None]:
         """Return the bandwidth, and what leave-one-out knows at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
-            return sample.resolve_bandwidth(self.bandwidth), None
+            return sample_bandwidth(self.bandwidth, sample), None
 
         def prepare(bandwidths: tuple[float, ...]) -> LeftOutVectors:
             return LeftOutVectors.of(sample, bandwidths, None, links="counts")
@@ -212,13 +216,12 @@ class ISEClassifier(ClassVectorClassifier):
         self.loo_results_ = results
         return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
 
-    def _fit_means(self, sample: Sample, chosen: LeftOutVectors | None) -> None:
+    def _fit_means(self, sample: SortedSample, chosen: LeftOutVectors | None) -> None:
         """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
-        per_row = take_by_code if is_dask_array(sample.X) else take_rows
-        shares = sample.weights / per_row(self.class_count_, sample.codes)
+        shares = sample.weights / sample.of_own_class(self.class_count_)
         if chosen is not None:
             self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
             log_links = chosen.whole(0).log_links[0, :]
@@ -234,7 +237,7 @@ class ISEClassifier(ClassVectorClassifier):
         self.X_fit_, self._shares = sample.X, shares
         self._codes = sample.classes
 
-    def _fit_weights(self, sample: Sample) -> None:
+    def _fit_weights(self, sample: SortedSample) -> None:
         """Learn the weights of each class against the rest, or of two classes."""
         width = mercer_width(self.bandwidth_)
         X, weights = to_numpy(sample.X), to_numpy(sample.weights)
@@ -257,10 +260,10 @@ class ISEClassifier(ClassVectorClassifier):
         else:
             self._log_norms = like(constants, sample.weights)
 
-    def _log_scores(self, X: Array) -> Array:
+    def _scores(self, X: Array) -> Array:
         if self.weighting == "uniform":
             sums = self._class_means(X)
-            return _scores(sums, self.squared_norms_, self._cross, self.class_count_)
+            return _ise_scores(sums, self.squared_norms_, self._cross, self.class_count_)
         xp = array_namespace(X)
         values = self._margins(X) if self.weighting == "margin" else self._angles(X)
         if values.shape[1] == 1:
@@ -323,7 +326,7 @@ class ISEClassifier(ClassVectorClassifier):
         return xp.stack(columns, axis=1)
 
 
-def _scores(sums: Array, squared_norms: Array, cross: Array, counts: Array) -> Array:
+def _ise_scores(sums: Array, squared_norms: Array, cross: Array, counts: Array) -> Array:
     """Return N log(ISE with x in c / ISE): (n, C)."""
     xp = array_namespace(sums)
     present = counts > 0
@@ -352,4 +355,4 @@ def _left_out_scores(part: LeftOut) -> Array:
     counts = xp.where(present, part.counts, xp.ones_like(part.counts))
     squared_norms = xp.exp(2 * part.log_norms) / counts**2
     cross = xp.exp(part.log_links) / counts + squared_norms
-    return _scores(xp.exp(part.log_sums) / counts, squared_norms, cross, part.counts)
+    return _ise_scores(xp.exp(part.log_sums) / counts, squared_norms, cross, part.counts)

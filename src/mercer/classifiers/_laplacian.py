@@ -8,30 +8,38 @@ from typing import Any, ClassVar, cast
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import to_numpy
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
-from mercer.bandwidth._resolve import RULES
-from mercer.classifiers._base import ClassVectorClassifier, check_priors
+from mercer.bandwidth import RULES
 from mercer.classifiers._class_vectors import ClassVectors
-from mercer.classifiers._dask_sample import BlockSample, choose_dask_nodes
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
-from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._nodes import choose_nodes, node_shares
+from mercer.classifiers._nodes import choose_nodes
 from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
-from mercer.classifiers._sample import Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
-from mercer.samples import class_sizes, held, is_dask_array, row_numbers
+from mercer.samples import (
+    BlockSample,
+    ProbabilityClassifier,
+    Sample,
+    SortedSample,
+    check_priors,
+    check_training,
+    home_of,
+    is_dask_array,
+    log_priors,
+    logsumexp,
+    safe_log,
+)
 from mercer.sums import kernel_sum, log_kernel_sum
 
 Array = Any
 
 
-class LaplacianClassifier(ClassVectorClassifier):
+class LaplacianClassifier(ProbabilityClassifier):
     r"""Classify by the angle to class means, in which each point counts by its rarity.
 
     A class is the mean of its points in the feature space of the Gaussian kernel, each weighted by
@@ -248,7 +256,8 @@ class LaplacianClassifier(ClassVectorClassifier):
         self
             The fitted estimator.
         """
-        sample, merged = self._check_fit(X, y, sample_weight)
+        given = check_training(self, X, y, sample_weight)
+        sample = given.sorted()
         random_state = check_random_state(self.random_state)
         parts = (sample.X, sample.codes, sample.weights)
         X, codes, weights = (sample.as_given(part) for part in parts)
@@ -256,23 +265,21 @@ class LaplacianClassifier(ClassVectorClassifier):
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
         counts = to_numpy(sample.counts)
-        self.class_prior_ = like(counts / counts.sum(), weights)
-        self.priors_ = like(check_priors(self.priors, counts), weights)
+        self.class_prior_ = sample.small(counts / counts.sum())
+        self.priors_ = sample.small(check_priors(self.priors, counts))
         chosen = self._choose(sample, density.of_rows(sample.order))
 
         xp = array_namespace(weights)
         self.weights_ = xp.ones_like(weights)
         if chosen.densities is not None:
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
-        numbers = row_numbers(X) if merged is None else merged.rows
-        self._expand(X, codes, numbers, chosen, random_state)
-        if merged is not None:
-            self.weights_ = take_rows(self.weights_, merged.index)
+        self._expand(given, codes, chosen, random_state)
+        self.weights_ = given.spread_out(self.weights_)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
 
-    def _choose(self, sample: Sample, density: Density) -> LeftOutVectors:
+    def _choose(self, sample: SortedSample, density: Density) -> LeftOutVectors:
         """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for.
 
         Return the class vectors at that bandwidth, with what leave-one-out knows of them.
@@ -284,7 +291,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             return LeftOutVectors.of(
                 sample,
                 bandwidths,
-                held(density.at_rows(sample.X, sample.weights, bandwidths, tol)),
+                density.at_rows(sample.X, sample.weights, bandwidths, tol),
                 squared=density.squared,
                 leaving=density.leaving(sample.weights, sample.unit),
                 links="norms" if "append" in rules else None,
@@ -307,7 +314,7 @@ class LaplacianClassifier(ClassVectorClassifier):
                 prepare, ways, sample, self.scoring, self.loo_rows
             )
         else:
-            bandwidth = sample.resolve_bandwidth(self.bandwidth)
+            bandwidth = sample_bandwidth(self.bandwidth, sample)
             if self.rule != "auto":
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
                 return vectors((bandwidth,), self.tol)
@@ -337,34 +344,33 @@ class LaplacianClassifier(ClassVectorClassifier):
         if self.priors is None:
             return scores
         shares = safe_log(part.counts / total)
-        shift = xp.log(self.priors_) - xp.where(shares == -float("inf"), 0.0, shares)
+        shift = log_priors(self.priors_) - xp.where(shares == -float("inf"), 0.0, shares)
         return scores + shift
 
     def _expand(
-        self, X: Array, codes: Array, rows: Array, chosen: LeftOutVectors, random_state: Any
+        self,
+        given: Sample | BlockSample,
+        codes: Array,
+        chosen: LeftOutVectors,
+        random_state: Any,
     ) -> None:
-        """Set the nodes and weights of the expansion, and what the rules need of it.
-
-        `rows` says which of the rows that were given these are.
-        """
+        """Set the nodes and weights of the expansion, and what the rules need of it."""
         vectors = chosen.vectors
         beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
-        if self.n_nodes is not None and self.n_nodes < codes.size:
-            if is_dask_array(X):
-                shares = node_shares(class_sizes(codes, len(self.classes_)), self.n_nodes)
-                rows, X, codes, beta = choose_dask_nodes(
-                    self.node_selection, X, codes, beta, shares, random_state
-                )
-            else:
-                nodes, beta = choose_nodes(
-                    self.node_selection, X, codes, beta, width, self.n_nodes, random_state
-                )
-                X, codes, rows = take_rows(X, nodes), codes[nodes], rows[nodes]
-            sample = Sample.sorted(X, codes, beta)
+        rows = given.rows
+        if self.n_nodes is None or self.n_nodes >= rows.shape[0]:
+            X = vectors.sample.as_given(vectors.sample.X)
+        else:
+            nodes, X, codes, beta = choose_nodes(
+                self.node_selection, given, beta, width, self.n_nodes, random_state
+            )
+            (rows,) = given.take(nodes, given.rows)
+            sample = SortedSample.of(X, codes, beta)
             vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
         xp = array_namespace(beta)
         self.X_fit_, self.node_weights_ = X, beta
-        self.node_classes_, self.support_ = (like(v, beta, dtype=xp.int64) for v in (codes, rows))
+        place = home_of(beta).like
+        self.node_classes_, self.support_ = (place(v, beta, xp.int64) for v in (codes, rows))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
             is_known = vectors is chosen.vectors and "products" in vars(vectors)
@@ -384,7 +390,7 @@ class LaplacianClassifier(ClassVectorClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
-    def _log_scores(self, X: Array) -> Array:
+    def _scores(self, X: Array) -> Array:
         xp, codes = array_namespace(X), self.node_classes_
         log_sums = log_class_sums(
             X,
@@ -404,7 +410,7 @@ class LaplacianClassifier(ClassVectorClassifier):
             )
         if self.priors is None:
             return scores
-        return scores + xp.log(self.priors_) - xp.log(self.class_prior_)
+        return scores + log_priors(self.priors_) - xp.log(self.class_prior_)
 
 
 def _log_links(vectors: ClassVectors) -> Array:

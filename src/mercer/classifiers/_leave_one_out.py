@@ -22,9 +22,8 @@ from array_api_compat import array_namespace, device, is_dask_array
 from numpy.typing import NDArray
 
 from mercer.classifiers._class_vectors import ClassVectors, add_own
-from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Rows, Sample
 from mercer.kernels import mercer_width
+from mercer.samples import Rows, SortedSample, logsumexp, safe_log
 from mercer.sums import Removal, left_out_log_sums
 
 Array = Any
@@ -102,11 +101,11 @@ class LeftOutWindows:
 
     Parameters
     ----------
-    sample : Sample
+    sample : SortedSample
     bandwidths : tuple of float
     """
 
-    sample: Sample
+    sample: SortedSample
     bandwidths: tuple[float, ...]
 
     def at(self, rungs: Sequence[int]) -> "LeftOutWindows":
@@ -162,7 +161,7 @@ class LeftOutVectors:
     @classmethod
     def of(
         cls,
-        sample: Sample,
+        sample: SortedSample,
         bandwidths: tuple[float, ...],
         densities: Array | None,
         tol: float | None = None,

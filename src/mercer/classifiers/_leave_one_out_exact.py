@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
-from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._sample import Sample
 from mercer.kernels import get_kernel
-from mercer.samples import power_of_two
+from mercer.samples import SortedSample, logsumexp, power_of_two, safe_log
 
 Array = Any
 MOST_ROWS = 2000
@@ -85,7 +83,7 @@ def require_few_rows(n: int) -> None:
         )
 
 
-def _log_norms(sample: Sample, K: Array, weights: Array) -> Array:
+def _log_norms(sample: SortedSample, K: Array, weights: Array) -> Array:
     """Return log V_c for each row of weights: (rows, C)."""
     columns = []
     for low, high in pairwise(sample.bounds):
@@ -94,7 +92,7 @@ def _log_norms(sample: Sample, K: Array, weights: Array) -> Array:
     return 0.5 * safe_log(array_namespace(K).stack(columns, axis=1))
 
 
-def _log_links(sample: Sample, log_k: Array, weights: Array, log_norms: Array) -> Array:
+def _log_links(sample: SortedSample, log_k: Array, weights: Array, log_norms: Array) -> Array:
     """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j for each row of weights: (rows, C).
 
     Products are taken relative to the largest kernel value between the two classes; where the row

@@ -1,48 +1,16 @@
 """The class whose mean a point makes the smallest angle with, in the space as it is."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from array_api_compat import array_namespace, is_torch_array
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from array_api_compat import array_namespace
 
-from mercer._arrays import like, take_rows, to_numpy
-from mercer._memory import by_slabs
-from mercer._sklearn import fit_context, get_namespace
-from mercer.classifiers._dask_sample import check_dask_fit
-from mercer.samples import (
-    check_row_weights,
-    check_same_home,
-    check_tensor,
-    class_totals,
-    on_dask,
-    take_by_code,
-)
+from mercer._sklearn import fit_context
+from mercer.samples import ScoreClassifier, check_training
 
 Array = Any
 
 
-def _fit_blocks(
-    model: "NearestAngleClassifier", X: Any, y: Any, sample_weight: Any = None
-) -> "NearestAngleClassifier":
-    """Find the class means of rows in a Dask array: one pass."""
-    sample = check_dask_fit(model, X, y, sample_weight)
-    X, codes, weights = sample.X, sample.codes, sample.weights
-    counts = class_totals(codes, weights, model.classes_.size)
-    shares = weights * take_by_code(1 / counts, codes)
-    model.means_ = class_totals(codes, shares * X.astype(np.float64).T, model.classes_.size).T
-    return model
-
-
-@on_dask(
-    fit=_fit_blocks,
-    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
-    predict=lambda m: (None, m.classes_.dtype),
-)
-class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
+class NearestAngleClassifier(ScoreClassifier):
     r"""Classify by the cosine to class means.
 
     A class is the mean of its rows, a point goes to the class whose mean vector makes the
@@ -106,82 +74,23 @@ class NearestAngleClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        X = check_tensor(X)
-        xp, _ = get_namespace(X)
-        X, y = validate_data(self, X, y, dtype=[xp.float64, xp.float32])
-        check_classification_targets(y)
-        labels, weights = to_numpy(y), check_row_weights(sample_weight, X.shape[0])
-        counted = np.flatnonzero(weights > 0)
-        if counted.size == 0:
-            raise ValueError("sample_weight is zero everywhere: no row is left to learn from.")
-        X = xp.astype(take_rows(X, counted), xp.float64)
-        weights, labels = weights[counted], labels[counted]
-        classes, codes = np.unique(labels, return_inverse=True)
-        if classes.size < 2:
-            raise ValueError(
-                "NearestAngleClassifier needs at least two classes in y, got one class: "
-                f"{classes.tolist()[0]!r}."
-            )
-        self.classes_ = like(classes, y) if is_torch_array(y) else classes
-        members = np.zeros((classes.size, codes.size))
-        members[codes, np.arange(codes.size)] = weights / np.bincount(codes, weights)[codes]
-        self.means_ = like(members, X) @ X
+        sample = check_training(self, X, y, sample_weight, one_width=False).sorted()
+        shares = sample.weights / sample.of_own_class(sample.counts)
+        xp = array_namespace(sample.X)
+        self.means_ = sample.class_sums(shares * xp.astype(sample.X, xp.float64).T).T
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the cosines to the class means.
+    @property
+    def _fitted(self) -> Array:
+        return self.means_
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+    def _scores(self, X: Array) -> Array:
+        """Return the cosines to the class means."""
+        xp = array_namespace(X)
+        return _unit(xp.astype(X, xp.float64)) @ _unit(self.means_).T
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            For two classes the second one's cosine minus the first one's.
-        """
-        return self._answer(X, _difference)
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            A class for each row.
-        """
-
-        def finish(cosines: Array) -> Array:
-            values = to_numpy(_difference(cosines))
-            chosen = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-            return take_rows(self.classes_, chosen)
-
-        return self._answer(X, finish)
-
-    def _answer(self, X: Any, finish: Callable[[Array], Array]) -> Array:
-        """Return what is made of the cosines, of as many rows at a time as fit the budget."""
-        check_is_fitted(self)
-        X = check_tensor(X)
-        xp, _ = get_namespace(X)
-        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
-        check_same_home(X, self.means_)
-        means = _unit(self.means_).T
-
-        def answer(rows: Array) -> Array:
-            return finish(_unit(xp.astype(rows, xp.float64)) @ means)
-
-        return by_slabs(answer, X, 8 * (4 * X.shape[1] + 3 * means.shape[1]))
-
-
-def _difference(cosines: Array) -> Array:
-    """Return cosines, of two classes their difference."""
-    return cosines[:, 1] - cosines[:, 0] if cosines.shape[1] == 2 else cosines
+    def _bytes_per_row(self, X: Array) -> int:
+        return int(8 * (4 * X.shape[1] + 6 * len(self.classes_)))
 
 
 def _unit(A: Array) -> Array:

@@ -5,7 +5,6 @@ largest; the nodes' weights are then the best ones that are not negative, so tha
 sums still exist.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.optimize import nnls
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer.kernels import get_kernel
+from mercer.samples import BlockSample, Sample, heaviest_rows, random_rows
 from mercer.sums import kernel_sum
 
 Array = Any
@@ -24,39 +24,51 @@ _JITTER = 1e-10  # of the nodes' kernel matrix, whose diagonal is 1
 
 def choose_nodes(
     selection: str,
-    X: Array,
-    codes: NDArray[np.int64],
+    sample: Sample | BlockSample,
     weights: Array,
     width: float,
     n_nodes: int,
     random_state: np.random.RandomState,
-) -> tuple[NDArray[np.int64], Array]:
-    """Return which rows are the nodes, sorted, and their weights.
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
+    """Return which rows are the nodes, sorted, these rows, their classes and weights, in memory.
 
     Every class gets nodes in proportion to its rows, and at least one.
     """
-    counts = np.bincount(codes)
-    shares = node_shares(counts, n_nodes)
-    order = np.argsort(codes, kind="stable")
-    bounds = np.concatenate([[0], np.cumsum(counts)])
+    shares = node_shares(sample.sizes, n_nodes)
+    if selection == "herding":
+        if isinstance(sample, BlockSample):
+            raise ValueError(
+                "node_selection='herding' looks at all rows of a class for every node and takes no "
+                "Dask array; use 'largest' or 'random'."
+            )
+        return _herd_classes(sample, weights, width, shares)
+    if selection == "largest":
+        nodes = heaviest_rows(sample, shares, weights)
+    else:
+        nodes = random_rows(sample, shares, random_state)
+    X, codes, kept = sample.take(nodes, sample.X, sample.codes, weights)
+    used = np.flatnonzero(to_numpy(kept) > 0)
+    X, kept = (take_rows(A, used) for A in (X, kept))
+    return nodes[used], X, codes[used].astype(np.int64), kept
+
+
+def _herd_classes(
+    sample: Sample, weights: Array, width: float, shares: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
+    """Herd one class after the other."""
     rows, kept = [], []
-    for (low, high), size in zip(pairwise(bounds), shares, strict=True):
-        members = order[low:high]
+    for c, size in enumerate(shares):
+        members = np.flatnonzero(sample.codes == c)
         beta = take_rows(weights, members)
-        if selection == "largest":
-            chosen = np.argsort(-to_numpy(beta), kind="stable")[:size]
-        elif selection == "random":
-            chosen = random_state.permutation(high - low)[:size]
-        else:
-            chosen, beta_chosen = _herd(take_rows(X, members), beta, width, int(size))
-        if selection != "herding":
-            beta_chosen = to_numpy(take_rows(beta, chosen))
+        chosen, beta_chosen = _herd(take_rows(sample.X, members), beta, width, int(size))
         used = beta_chosen > 0
         rows.append(members[chosen[used]])
         kept.append(beta_chosen[used])
     nodes, node_weights = np.concatenate(rows), np.concatenate(kept)
     in_order = np.argsort(nodes, kind="stable")
-    return nodes[in_order], like(node_weights[in_order], weights)
+    nodes = nodes[in_order]
+    node_weights = like(node_weights[in_order], weights)
+    return nodes, take_rows(sample.X, nodes), sample.codes[nodes], node_weights
 
 
 def node_shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:

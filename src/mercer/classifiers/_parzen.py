@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,25 +9,30 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._resolve import RULES
-from mercer.classifiers._base import ClassVectorClassifier, check_priors
+from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
-from mercer.classifiers._logs import safe_log
 from mercer.classifiers._point_sums import log_class_sums
-from mercer.classifiers._sample import Rows, Sample
-from mercer.classifiers._selection import self_tune
+from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
-from mercer.samples import is_dask_array, keep_counted
+from mercer.samples import (
+    ProbabilityClassifier,
+    Rows,
+    SortedSample,
+    check_priors,
+    check_training,
+    is_dask_array,
+    log_priors,
+    safe_log,
+)
 from mercer.sums import log_kernel_sum
 
 Array = Any
 
 
-class ParzenClassifier(ClassVectorClassifier):
+class ParzenClassifier(ProbabilityClassifier):
     r"""Classify by Bayes' rule, each class density a sum of Parzen windows.
 
     The density of a class is the mean of windows, one at each of its points; a new point goes to
@@ -177,22 +181,20 @@ class ParzenClassifier(ClassVectorClassifier):
         self
             The fitted estimator.
         """
-        sample, _ = self._check_fit(X, y, sample_weight)
-        weights, counts = sample.weights, to_numpy(sample.counts)
-        self.class_count_ = like(counts, weights)
-        self.priors_ = like(check_priors(self.priors, counts), weights)
+        sample = check_training(self, X, y, sample_weight).sorted()
+        counts = to_numpy(sample.counts)
+        self.class_count_ = sample.small(counts)
+        self.priors_ = sample.small(check_priors(self.priors, counts))
         self.bandwidth_ = self._resolve(sample)
-        self.X_fit_, self._weights = sample.X, weights
-        self._codes = like(sample.codes, weights, dtype=array_namespace(weights).int64)
+        self.X_fit_, self._weights, self._codes = sample.X, sample.weights, sample.classes
         return self
 
-    def _resolve(self, sample: Sample) -> Any:
+    def _resolve(self, sample: SortedSample) -> Any:
         """Return the bandwidth as a number, or as one for each class."""
-        xp = array_namespace(sample.weights)
         if isinstance(self.bandwidth, Real):
             return float(self.bandwidth)
         if not isinstance(self.bandwidth, str):
-            return like(_check_widths(self.bandwidth, sample.n_classes), sample.weights)
+            return sample.small(_check_widths(self.bandwidth, sample.n_classes))
         if self.bandwidth == "loo":
             if self.per_class:
                 raise ValueError(
@@ -200,32 +202,17 @@ class ParzenClassifier(ClassVectorClassifier):
                     "a rule, or pass one number for each class."
                 )
             return self._leave_one_out(sample)
-        pooled = sample.resolve_bandwidth(self.bandwidth, kernel=self.kernel)
+        pooled = sample_bandwidth(self.bandwidth, sample, kernel=self.kernel)
         if not self.per_class:
             return pooled
-        if is_dask_array(sample.X):
-            return self._widths_of_blocks(sample, pooled)
-        widths = [
-            resolve_bandwidth(
-                self.bandwidth, sample.X[low:high, :], sample.weights[low:high], kernel=self.kernel
-            )
-            if bool(xp.any(sample.X[low:high, :] != sample.X[low, :]))
-            else pooled
-            for low, high in pairwise(sample.bounds)
-        ]
-        return xp.asarray(widths, dtype=xp.float64, device=sample.weights.device)
-
-    def _widths_of_blocks(self, sample: Sample, pooled: float) -> NDArray[np.float64]:
-        """Return one width for each class, whose rows are those with a weight."""
         widths = []
-        for c in range(sample.n_classes):
-            weights, X = keep_counted(sample.weights * (sample.codes == c), sample.X)
-            varies = bool(abs(X - X[:1]).max() > 0)
+        for X, weights in map(sample.of_class, range(sample.n_classes)):
+            varies = bool(array_namespace(X).any(X[:1, :] != X))
             rule = {"sample_weight": weights, "kernel": self.kernel}
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
-        return np.array(widths)
+        return sample.small(widths)
 
-    def _leave_one_out(self, sample: Sample) -> float:
+    def _leave_one_out(self, sample: SortedSample) -> float:
         kernel = get_kernel(self.kernel)
 
         def prepare(bandwidths: tuple[float, ...]) -> Ladder:
@@ -242,14 +229,14 @@ class ParzenClassifier(ClassVectorClassifier):
     def _left_out_scores(self, part: LeftOut) -> Array:
         xp = array_namespace(part.log_sums)
         if self.priors is None:
-            log_priors = safe_log(part.counts / xp.sum(part.counts, axis=1, keepdims=True))
+            log_shares = safe_log(part.counts / xp.sum(part.counts, axis=1, keepdims=True))
         else:
-            log_priors = xp.where(part.counts > 0, xp.log(self.priors_), -float("inf"))
-        return _bayes(part.log_sums, safe_log(part.counts), log_priors)
+            log_shares = xp.where(part.counts > 0, log_priors(self.priors_), -float("inf"))
+        return _bayes(part.log_sums, safe_log(part.counts), log_shares)
 
-    def _log_scores(self, X: Array) -> Array:
-        xp = array_namespace(X)
-        return _bayes(self._log_sums(X), xp.log(self.class_count_), xp.log(self.priors_))
+    def _scores(self, X: Array) -> Array:
+        log_counts = array_namespace(X).log(self.class_count_)
+        return _bayes(self._log_sums(X), log_counts, log_priors(self.priors_))
 
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
 from mercer.classifiers._leave_one_out import Ladder, LeftOut
-from mercer.classifiers._logs import log_normalise
-from mercer.classifiers._sample import Sample
 from mercer.classifiers._stages import Stages, Standing
+from mercer.samples import SortedSample, log_normalise
 
 Array = Any
 Table = dict[str, NDArray[Any]]
@@ -29,7 +28,7 @@ _WORST = 745.0  # −log of the smallest positive number
 
 
 def race(
-    ladder: Ladder, rules: Rules, sample: Sample, scoring: str, most: int | None = None
+    ladder: Ladder, rules: Rules, sample: SortedSample, scoring: str, most: int | None = None
 ) -> Table:
     """Return the leave-one-out results of every rule at every bandwidth, as columns of a table.
 
@@ -89,7 +88,7 @@ def choose(results: Table, scoring: str) -> int:
 def _judge(
     ladder: Ladder,
     rules: Rules,
-    sample: Sample,
+    sample: SortedSample,
     runners: list[Runner],
     rows: NDArray[np.int64] | None,
     verdicts: dict[Runner, list[Verdict]],
@@ -107,7 +106,7 @@ def _judge(
         verdicts[runner] = [(xp.concat(found), xp.concat(loss))]
 
 
-def _verdict(sample: Sample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
+def _verdict(sample: SortedSample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
     """Return whether each row was found right in all ways, and its largest loss."""
     xp, own = array_namespace(part.counts), sample.own(part.rows)
     classes = sample.classes[sample.index(part.rows)]

@@ -17,7 +17,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from mercer.classifiers._logs import log_sum_of_others, logsumexp, safe_log
+from mercer.samples import log_sum_of_others, logsumexp, safe_log
 
 Array = Any
 

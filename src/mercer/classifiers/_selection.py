@@ -1,23 +1,24 @@
 """The bandwidth that leave-one-out chooses: a ladder around Silverman's, which goes on at need."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_dask_array
 from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
-from mercer.bandwidth import bandwidth_ladder
+from mercer.bandwidth import bandwidth_ladder, resolve_bandwidth
 from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, race
-from mercer.classifiers._sample import Sample
 from mercer.classifiers._stages import has_stages
+from mercer.samples import SortedSample
 
 
 def self_tune(
     prepare: Callable[[tuple[float, ...]], Ladder],
     rules: Rules,
-    sample: Sample,
+    sample: SortedSample,
     scoring: str,
     most: int | None = None,
 ) -> tuple[Table, int, Ladder]:
@@ -38,9 +39,15 @@ def self_tune(
     return results, best, winners[float(results["bandwidth"][best])]
 
 
+def sample_bandwidth(bandwidth: Any, sample: SortedSample, **options: Any) -> float:
+    """Return a bandwidth as a number; rules see as many rows as the weights add up to."""
+    n_rows = float(sample.weights.sum())
+    return resolve_bandwidth(bandwidth, sample.X, sample.weights, n_rows=n_rows, **options)
+
+
 def search(
     run: Callable[[tuple[float, ...]], Table],
-    sample: Sample,
+    sample: SortedSample,
     scoring: str,
     in_stages: bool = False,
 ) -> tuple[Table, int]:
@@ -74,13 +81,13 @@ def search(
     return results, best
 
 
-def _centre(sample: Sample) -> float:
+def _centre(sample: SortedSample) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
     if is_dask_array(sample.X):
         from mercer.classifiers._dask_left_out import block_centre
 
         return block_centre(sample)
-    silverman = sample.resolve_bandwidth("silverman")
+    silverman = sample_bandwidth("silverman", sample)
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
     X, weights = xp.astype(sample.X, xp.float64) / unit, sample.weights / xp.sum(sample.weights)

@@ -7,9 +7,8 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows
 from mercer.kernels import mercer_width
-from mercer.samples import as_blocks, is_dask_array
+from mercer.samples import home_of
 from mercer.sums import kernel_sum
 
 Array = Any
@@ -63,22 +62,22 @@ class Density:
         counts = xp.astype(weights, X.dtype)
         if self.subset is None:
             F = kernel_sum(X, weights=counts, bandwidth=widths, tol=tol)
-            return xp.maximum(xp.astype(F, xp.float64), weights)
+            return home_of(weights).held(xp.maximum(xp.astype(F, xp.float64), weights))
         # A row keeps its own term, outside the subset too; the others are scaled up.
-        chosen = take_rows(counts, self.subset)
-        rows = take_rows(X, self.subset)
+        home = home_of(weights)
+        chosen, rows = (home.take_rows(A, self.subset) for A in (counts, X))
         F = kernel_sum(X, rows, weights=chosen, bandwidth=widths, tol=tol)
         own = self.in_subset(weights)
         others = xp.maximum(xp.astype(F, xp.float64) - own, xp.zeros_like(own))
-        return weights + others * self._scale(weights)
+        return home.held(weights + others * self._scale(weights))
 
     def rows_for_points(self, X: Array, weights: Array) -> tuple[Array, Array]:
         """Return rows and weights whose windows, with a point's own, add up to F at that point."""
         xp = array_namespace(weights)
         if self.subset is None:
             return X, weights
-        chosen = take_rows(weights, self.subset)
-        return take_rows(X, self.subset), chosen * (xp.sum(weights) / xp.sum(chosen))
+        rows, chosen = (home_of(A).take_rows(A, self.subset) for A in (X, weights))
+        return rows, chosen * (xp.sum(weights) / xp.sum(chosen))
 
     def leaving(self, weights: Array, unit: Array) -> Array | None:
         """Weight of each row's window in the other rows' densities, where it is not `unit`."""
@@ -91,8 +90,7 @@ class Density:
         """Return the weights of rows in the subset, 0 for others: (n,)."""
         mask = np.zeros(weights.shape[0])
         mask[self.subset] = 1
-        mask = as_blocks(mask, weights) if is_dask_array(weights) else like(mask, weights)
-        return weights * mask
+        return weights * home_of(weights).beside(mask, weights)
 
     def _scale(self, weights: Array) -> Array:
         """By how much the subset's other rows stand for all others: (n,)."""

@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from mercer._arrays import like, to_numpy
-from mercer.classifiers._sample import Sample
+from mercer.samples import SortedSample
 
 Array = Any
 _ALL_UP_TO = 2**15  # rows of a sample that is judged at once
@@ -36,7 +36,7 @@ class Stages:
 
     Parameters
     ----------
-    sample : Sample
+    sample : SortedSample
     stage : NumPy array of int of shape (n,)
         Stage at which a row is judged.
     certain : NumPy array of bool of shape (n,)
@@ -45,13 +45,13 @@ class Stages:
         The last stage; rows of a later one are not judged.
     """
 
-    sample: Sample
+    sample: SortedSample
     stage: NDArray[np.int64]
     certain: NDArray[np.bool_]
     last: int
 
     @classmethod
-    def of(cls, sample: Sample, most: int | None = None) -> "Stages":
+    def of(cls, sample: SortedSample, most: int | None = None) -> "Stages":
         """Draw the stages, of all rows or of `most`; the same for the same classes and weights."""
         n, codes = sample.codes.size, sample.codes
         stage, certain = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
@@ -157,13 +157,13 @@ class Standing:
         return xp.sum(gain**2 * self.variances) ** 0.5 / self.total
 
 
-def has_stages(sample: Sample, most: int | None = None) -> bool:
+def has_stages(sample: SortedSample, most: int | None = None) -> bool:
     """Whether a sample is large enough to judge some of its rows first, or only `most`."""
     n = sample.codes.size
     return bool(n > max(_ALL_UP_TO, 2 * _FIRST)) or (most is not None and n > most)
 
 
-def _heavy(sample: Sample, most: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _heavy(sample: SortedSample, most: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return the heaviest rows of each class: at most so many, and none where more are alike."""
     omega, heavy = to_numpy(sample.weights), np.zeros(sample.codes.size, dtype=bool)
     if (omega == omega[0]).all():

@@ -12,10 +12,17 @@ from sklearn.utils import check_random_state
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import fit_context
-from mercer.discriminants._base import resolve_class_weight, validate_rows
+from mercer.discriminants._base import validate_rows
 from mercer.discriminants._buffer import RowBuffer
-from mercer.discriminants._coding import Coding, class_sums, encode
-from mercer.samples import Merged, check_given_weights, check_same_home, merge_copies, refuse_dask
+from mercer.discriminants._coding import Coding, class_sums, encode_rows
+from mercer.samples import (
+    Merged,
+    check_class_weight,
+    check_given_weights,
+    check_same_home,
+    merge_copies,
+    refuse_dask,
+)
 
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
@@ -154,7 +161,7 @@ def _add(
             stacklevel=4,
         )
     seen += new
-    class_weight = resolve_class_weight(estimator.class_weight, classes, seen)
+    class_weight = check_class_weight(estimator.class_weight, classes, seen)
     estimator._set_priors(seen * class_weight, X)
     if buffer is None:
         _add_block(estimator, X, labels, counts, class_weight)
@@ -183,8 +190,7 @@ def _encode_merged(
     merged: Merged, labels: NDArray[np.intp], class_weight: FloatArray, scatter: str
 ) -> Coding:
     """Return the coding of rows of which no two of a class are the same."""
-    removed = merged.leaving / merged.weights
-    return encode(merged.take(labels), merged.weights, removed, class_weight, scatter)
+    return encode_rows(merged.take(labels), merged.weights, merged.leaving, class_weight, scatter)
 
 
 def _add_block(

@@ -15,6 +15,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, to_numpy
+from mercer.samples import Sample
 
 __all__ = [
     "Coding",
@@ -22,6 +23,7 @@ __all__ = [
     "class_sums",
     "contrasts",
     "encode",
+    "encode_rows",
     "rotate",
     "weight_of_others",
 ]
@@ -127,10 +129,15 @@ class Discriminants:
     eigenvalues: Array
 
 
-def encode(
+def encode(sample: Sample, class_weight: Array, scatter: str) -> Coding:
+    """Return the coding of a sample."""
+    return encode_rows(sample.codes, sample.weights, sample.unit, class_weight, scatter)
+
+
+def encode_rows(
     labels: NDArray[np.intp],
     sample_weight: Array,
-    removed: Array,
+    leaving: Array,
     class_weight: Array,
     scatter: str,
 ) -> Coding:
@@ -142,8 +149,8 @@ def encode(
         Class of each row; every class has a row.
     sample_weight : ndarray of shape (n_rows,)
         Positive.
-    removed : ndarray of shape (n_rows,)
-        Share of each row's weight that leave-one-out takes away.
+    leaving : ndarray of shape (n_rows,)
+        What of each row's weight leave-one-out takes away.
     class_weight : ndarray of shape (C,)
         Factors on the rows of each class.
     scatter : {"class", "total", "sum"}
@@ -161,7 +168,7 @@ def encode(
     shares = class_sums(labels, weights, n_classes)
     scores = contrasts(shares)
     parts = (rule / total, weights, shares, scores, scale, float(total))
-    return Coding(labels, sample_weight, removed, *parts)
+    return Coding(labels, sample_weight, leaving / sample_weight, *parts)
 
 
 def weight_of_others(share: Array) -> Array:

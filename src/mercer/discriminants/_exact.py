@@ -15,19 +15,15 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
-    encode_labels,
-    log_priors,
-    resolve_class_weight,
-    resolve_priors,
     validate_rows,
 )
+from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
-from mercer.discriminants._dask import fit_exact
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._tuning import (
     Tuned,
@@ -40,8 +36,15 @@ from mercer.discriminants._tuning import (
     tune,
 )
 from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
-from mercer.samples import on_dask
-from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel, stratified_rows
+from mercer.samples import (
+    check_class_weight,
+    check_priors,
+    log_priors,
+    on_dask,
+    sample_of,
+    stratified_rows,
+)
+from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel
 
 __all__ = ["KernelFisherDiscriminant"]
 
@@ -214,7 +217,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "alpha": [StrOptions({"loo"}), Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions({"rkhs", "coef"})],
         "scatter": [StrOptions({"class", "total", "sum"})],
-        "priors": ["array-like", None],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -289,18 +292,18 @@ class KernelFisherDiscriminant(FisherDiscriminant):
                 f"kernel='precomputed' needs a square matrix in fit, got shape {tuple(X.shape)}."
             )
 
-        rows, classes, labels, counts, removed = encode_labels(self, X, y, sample_weight)
-        self._check_components(len(classes))
-        in_class = class_sums(labels, counts, len(classes))
-        class_weight = resolve_class_weight(self.class_weight, classes, in_class)
-        coding = encode(labels, counts, removed, class_weight, self.scatter)
+        sample = sample_of(self, X, y, sample_weight)
+        self._check_components(sample.n_classes)
+        in_class = class_sums(sample.codes, sample.weights, sample.n_classes)
+        class_weight = check_class_weight(self.class_weight, to_numpy(self.classes_), in_class)
+        coding = encode(sample, class_weight, self.scatter)
 
-        self.priors_ = like(resolve_priors(self.priors, in_class * class_weight), X)
-        X = take_rows(X, rows)
+        X, rows = sample.X, sample.rows
+        self.priors_ = like(check_priors(self.priors, in_class * class_weight), X)
         if self.kernel == "precomputed":
             X = take_rows(X.T, rows).T
         rng = check_random_state(self.random_state)
-        terms = stratified_rows(labels, self._resolve_n_terms(len(rows)), 0.5, rng)
+        terms = stratified_rows(sample.codes, self._resolve_n_terms(len(rows)), 0.5, rng)
         self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
         self._kernel = self._resolve_kernel(X)
 

@@ -12,7 +12,8 @@ from mercer._linalg import add_to_diagonal, one_thread
 from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments, accumulate, near_mean
-from mercer.spectral import greedy_selection, stratified_rows
+from mercer.samples import stratified_rows
+from mercer.spectral import greedy_selection
 
 __all__ = ["NodeLimits", "Nodes", "choose_nodes"]
 

@@ -12,29 +12,33 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows
+from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     FisherDiscriminant,
-    encode_labels,
-    log_priors,
-    resolve_class_weight,
-    resolve_priors,
     validate_rows,
 )
+from mercer.discriminants._block_fit import fit_sparse
 from mercer.discriminants._blocks import BlockFitting, BlockState
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
-from mercer.discriminants._dask import fit_sparse
 from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import NodePath, gcv_path, solve_path
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
-from mercer.samples import dense_rows, on_dask
-from mercer.spectral import stratified_rows
+from mercer.samples import (
+    check_class_weight,
+    check_new_rows,
+    check_priors,
+    dense_rows,
+    log_priors,
+    on_dask,
+    sample_of,
+    stratified_rows,
+)
 
 __all__ = ["SparseKernelFisherDiscriminant"]
 
@@ -212,7 +216,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "penalty": [StrOptions({"rkhs", "coef"})],
         "scatter": [StrOptions({"class", "total", "sum"})],
-        "priors": ["array-like", None],
+        "priors": ["array-like", StrOptions({"uniform"}), None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -287,15 +291,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
         """Fit validated rows."""
-        rows, classes, labels, counts, removed = encode_labels(self, X, y, sample_weight)
-        self._check_components(len(classes))
-        n_rows = X.shape[0]
-        if len(rows) < n_rows:
-            X = take_rows(X, rows)
+        sample, n_rows = sample_of(self, X, y, sample_weight), X.shape[0]
+        self._check_components(sample.n_classes)
+        X = sample.X
 
-        in_class = class_sums(labels, counts, len(classes))
-        class_weight = resolve_class_weight(self.class_weight, classes, in_class)
-        coding = encode(labels, counts, removed, class_weight, self.scatter)
+        in_class = class_sums(sample.codes, sample.weights, sample.n_classes)
+        class_weight = check_class_weight(self.class_weight, to_numpy(self.classes_), in_class)
+        coding = encode(sample, class_weight, self.scatter)
         self._set_priors(in_class * class_weight, X)
 
         rng = check_random_state(self.random_state)
@@ -308,7 +310,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             n_nodes = len(self._path)
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
-        self._set_support(rows[chosen], X)
+        self._set_support(sample.rows[chosen], X)
         self._finish(n_nodes)
         self._state = BlockState(in_class, n_rows)  # for partial_fit after fit
         return self
@@ -326,7 +328,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         ndarray of shape (n_samples,)
             Predictions; the last are those of `predict`.
         """
-        X = dense_rows(self._check_new(X, double=True))
+        X = dense_rows(check_new_rows(self, X, self._fitted, double=True))
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
         outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):
@@ -336,7 +338,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _set_priors(self, in_class: NDArray[np.float64], X: Array) -> None:
         """Keep the priors of classes of these weights, where the rows are."""
-        priors = resolve_priors(self.priors, in_class)
+        priors = check_priors(self.priors, in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
     def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:

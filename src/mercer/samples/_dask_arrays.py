@@ -203,6 +203,11 @@ def by_blocks(
     )
 
 
+def in_memory(A: Any) -> Any:
+    """Return a Dask array in memory, and anything else as it is."""
+    return A.compute() if is_dask_array(A) else A
+
+
 def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
     """Say in one sentence that a fit takes no Dask array, why, and what to do."""
     if is_dask_array(X):

@@ -30,12 +30,19 @@ def row_numbers(X: Any) -> Any:
     return da.arange(X.shape[0], chunks=(X.chunks[0],), dtype=np.int64)
 
 
+def beside(values: NDArray[Any], A: Any) -> Any:
+    """Return a number for each row of A, cut as A is."""
+    import dask.array as da
+
+    return da.from_array(values, chunks=(A.chunks[0],))
+
+
 def held(A: Any) -> Any:
-    """Return a Dask array whose blocks are computed and stay where they are; others as they are.
+    """Return an array whose blocks are computed and stay where they are.
 
     What is used again and takes a pass over all pairs to compute is held.
     """
-    return A.persist() if is_dask_array(A) else A
+    return A.persist()
 
 
 def log_total(logs: Any, codes: Any = None, n_classes: int = 1) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ __all__ = [
     "all_but_largest",
     "as_numbers",
     "at_classes",
+    "beside",
     "class_maxima",
     "copied",
     "held",
@@ -34,6 +35,11 @@ Vector = NDArray[np.float64]
 def ones(X: Array) -> Vector:
     """Return 1 for each row of X."""
     return np.ones(X.shape[0])
+
+
+def beside(values: Vector, A: Array) -> Array:
+    """Return a number for each row of A where A is."""
+    return like(values, A)
 
 
 def held(A: Array) -> Array:

@@ -5,6 +5,7 @@ where a class is to be a slice (`SortedSample`).  A sample in blocks (`BlockSamp
 that a sorted one does, and leaves its rows where they are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +16,7 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer.samples._blocks import Blocks, compute
 from mercer.samples._dask_arrays import keep_counted
 from mercer.samples._in_blocks import (
     at_classes,
@@ -60,6 +62,15 @@ class Sample:
     n_classes: int
     rows: NDArray[np.int64]
     index: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each class has: (C,)."""
+        return np.bincount(self.codes, minlength=self.n_classes)
+
+    def take(self, rows: NDArray[np.int64], *arrays: Array) -> tuple[Array, ...]:
+        """Return these rows of arrays that have an entry for each row."""
+        return tuple(take_rows(A, rows) for A in arrays)
 
     def sorted(self) -> "SortedSample":
         """Return the rows in the order of their classes, all numbers being where these are."""
@@ -253,9 +264,19 @@ class BlockSample(SortedSample):
 
     def loaded(self) -> SortedSample:
         """Return all rows in memory."""
-        parts = (self.X, self.codes, self.weights, self.unit)
-        X, codes, weights, unit = compute_arrays(*parts)
+        X, codes, weights, unit = compute_arrays(*self.columns)
         return SortedSample.of(X, codes.astype(np.int64), weights, unit)
+
+    @property
+    def columns(self) -> tuple[Array, ...]:
+        """Rows, classes, weights, and what leaves when a row is left out."""
+        return self.X, self.codes, self.weights, self.unit
+
+    def reduce(self, function: Callable[..., Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Return function(first row, block of each of `columns`) of all blocks, merged."""
+        first, *others = (Blocks.of(A) for A in self.columns)
+        parts = first.map(function, *others, name="reduce")
+        return compute(parts.merged(merge, name="reduce"))[0]
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 Arrays in, arrays out: nothing here knows what a kernel, a graph or a class is.
 """
 
+from mercer.samples import stratified_rows
 from mercer.spectral._cholesky import partial_cholesky, pivoted_cholesky
 from mercer.spectral._deflation import PenaltyPath, Whitened, kernel_deflation, whiten
 from mercer.spectral._eigen import (
@@ -12,7 +13,7 @@ from mercer.spectral._eigen import (
     rotate_ties,
     sparse_eigh,
 )
-from mercer.spectral._landmarks import LandmarkMap, stratified_rows
+from mercer.spectral._landmarks import LandmarkMap
 from mercer.spectral._ridge import (
     RidgeBasis,
     decompose_features,

@@ -5,48 +5,35 @@ each block adds up its moments, m × m numbers, which are merged in a tree.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from mercer._memory import working_memory
-from mercer.discriminants._base import log_priors, resolve_class_weight, resolve_priors
 from mercer.discriminants._blocks import BlockState
-from mercer.discriminants._coding import Coding, contrasts, encode
+from mercer.discriminants._coding import Coding, contrasts, encode_rows
 from mercer.discriminants._count import left_out_scores
 from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments
 from mercer.samples import (
-    Blocks,
+    BlockSample,
+    check_class_weight,
     check_dask_rows,
-    check_dask_vector,
-    class_codes,
-    class_sizes,
-    class_totals,
-    compute,
-    counted,
-    find_classes,
-    gather_rows,
-    is_dask_array,
-    keep_counted,
-    merge_dask_copies,
-    ones,
-    row_numbers,
-    settle_dask_weights,
+    check_priors,
+    check_training,
+    compute_arrays,
+    draw_rows,
+    in_memory,
+    log_priors,
 )
-from mercer.spectral import stratified_rows
-from mercer.spectral._landmarks import _quotas
 
 if TYPE_CHECKING:
     from mercer.discriminants._exact import KernelFisherDiscriminant as Exact
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-__all__ = ["fit_exact", "fit_sparse", "sample_rows"]
+__all__ = ["fit_exact", "fit_sparse"]
 
 Array = NDArray[np.float64]
 
@@ -64,7 +51,7 @@ def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most
             f"takes Dask arrays of up to {most} rows, got {X.shape[0]}; use "
             "SparseKernelFisherDiscriminant, which passes over the blocks once."
         )
-    X, y, sample_weight = (A.compute() if is_dask_array(A) else A for A in (X, y, sample_weight))
+    X, y, sample_weight = (in_memory(A) for A in (X, y, sample_weight))
     fitted: Exact = model.fit(X, y, sample_weight)
     return fitted
 
@@ -81,17 +68,17 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
         )
     table = _Table.of(model, X, y, sample_weight)
     model._check_components(len(table.in_class))
-    model.priors_ = resolve_priors(model.priors, table.in_class * table.class_weight)
+    model.priors_ = check_priors(model.priors, table.in_class * table.class_weight)
     rng = check_random_state(model.random_state)
 
-    picks = sample_rows(table.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
+    picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
     rows, sample = table.take(picks)
     chosen = picks[model._choose(rows, sample, rng)]
     model._moments = _add_up(model, table, is_long=table.n_rows > _LONG_TABLE)
     model._path = model._solve(*_all_rows(model, table))
     n_nodes = len(model._path)
     if model.node_choice == "loo":
-        picks = sample_rows(table.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
+        picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         rows, sample = table.take(picks)
         units = sample.counts * sample.removed * table.weights_per_row[sample.labels]
         K = model._kernel.matrix(rows, model.X_fit_)
@@ -109,20 +96,15 @@ class _Table:
 
     Attributes
     ----------
-    X, codes, counts, removed, numbers : Dask arrays
-        Rows that count, classes 0 … C − 1, sample weights, the share of them that leave-one-out
-        takes away, and where the rows were.
+    sample : BlockSample
+        Rows that count.
     in_class, class_weight, weights_per_row : ndarrays of shape (C,)
         Sample weight of each class, its factor, and the weight p of a row of sample weight 1.
     scale, total : float
         As in `Coding`.
     """
 
-    X: Any
-    codes: Any
-    counts: Any
-    removed: Any
-    numbers: Any
+    sample: BlockSample
     in_class: Array
     class_weight: Array
     weights_per_row: Array
@@ -133,47 +115,25 @@ class _Table:
     @classmethod
     def of(cls, model: "Sparse", X: Any, y: Any, sample_weight: Any) -> "_Table":
         """Check what users pass, and set the classes."""
-        _check_chunks(X)
-        validate_data(model, X, skip_check_array=True)
-        X = check_dask_rows(X, "X")
-        classes, labels = find_classes(y, X)
-        counts, numbers = ones(X), row_numbers(X)
-        if sample_weight is not None:
-            counts = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
-            counts, X, labels, numbers = keep_counted(counts, X, labels, numbers)
-            classes = classes[:0] if X.shape[0] == 0 else find_classes(labels, X)[0]
-            counts = settle_dask_weights(counts) if X.shape[0] else counts
-        check_classification_targets(classes)
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(model).__name__} needs rows of at least two classes with a positive "
-                f"weight, got {len(classes)} class."
-            )
-        model.classes_ = classes
-        codes = class_codes(classes, labels)
-        counts, leaving, X, codes, numbers = merge_dask_copies(X, codes, counts, numbers)
-        in_class = class_totals(codes, counts, len(classes))
-        class_weight = resolve_class_weight(model.class_weight, classes, in_class)
+        sample: Any = check_training(model, X, y, sample_weight)
+        n_classes, in_class = sample.n_classes, sample.counts
+        class_weight = check_class_weight(model.class_weight, model.classes_, in_class)
         # As `encode` makes them: p is a factor of the class times the row's sample weight.
         total = float((in_class * class_weight).sum())
         if model.scatter == "class":
-            per_row, scale = 1 / in_class / len(classes), float(len(classes))
+            per_row, scale = 1 / in_class / n_classes, float(n_classes)
         else:
             per_row, scale = class_weight / total, total if model.scatter == "sum" else 1.0
-        return cls(
-            X, codes, counts, leaving / counts, numbers,
-            in_class, class_weight, per_row, scale, total, model.scatter,
-        )  # fmt: skip
+        return cls(sample, in_class, class_weight, per_row, scale, total, model.scatter)
 
     @property
     def n_rows(self) -> int:
-        return int(self.X.shape[0])
+        return int(self.sample.X.shape[0])
 
     def take(self, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Coding]:
         """Bring a sample together, in which every class keeps its weight and targets."""
-        parts = (self.X, self.codes, self.counts, self.removed)
-        X, labels, counts, removed = (gather_rows(A, rows) for A in parts)
-        labels = labels.astype(np.intp)
+        X, labels, counts, leaving = self.sample.take(rows, *self.sample.columns)
+        labels, removed = labels.astype(np.intp), leaving / counts
         has = np.bincount(labels, counts, len(self.in_class))
         stands_for = np.divide(self.in_class, has, out=np.ones_like(has), where=has > 0)[labels]
         shares = self.in_class * self.weights_per_row
@@ -194,7 +154,7 @@ class _Table:
         """Return where these rows were in the table as it was given."""
         order = np.argsort(rows)
         out = np.empty(len(rows), dtype=np.intp)
-        out[order] = gather_rows(self.numbers, rows[order])
+        (out[order],) = self.sample.take(rows[order], self.sample.rows)
         return out
 
 
@@ -209,11 +169,11 @@ class _AddUp:
     single: bool
 
     def __call__(
-        self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array, removed: Array
+        self, _: int, X: NDArray[Any], labels: NDArray[Any], counts: Array, leaving: Array
     ) -> Moments:
         moments = Moments.empty(len(self.per_row), self.shift)
         labels = labels.astype(np.intp)
-        weights = counts * self.per_row[labels]
+        weights, removed = counts * self.per_row[labels], leaving / counts
         centre = self.nodes.mean(axis=0)
         near = np.asarray(self.nodes - centre, dtype=np.float32)
         for rows in gen_batches(len(X), max(_BLOCK // len(self.nodes), 256)):
@@ -236,9 +196,7 @@ def _add_up(model: "Sparse", table: _Table, *, is_long: bool) -> Moments:
         table.weights_per_row * table.total,  # moments of later blocks can be added
         is_long and model._kernel.kernel == "rbf",
     )
-    others = (Blocks.of(A) for A in (table.codes, table.counts, table.removed))
-    blocks = Blocks.of(table.X).map(add, *others, name="moments")
-    moments: Moments = compute(blocks.merged(_merge, name="moments"))[0]
+    moments: Moments = table.sample.reduce(add, _merge)
     return moments
 
 
@@ -253,64 +211,16 @@ def _all_rows(model: "Sparse", table: _Table) -> tuple[NDArray[Any] | None, Codi
     """Bring all rows together where the ridge is chosen by leave-one-out; else nothing."""
     if model._given_alpha() is not None or not model._ridge_by_loo():
         return None, None
-    n_bytes = 8 * table.n_rows * (len(model.X_fit_) + table.X.shape[1])
+    n_bytes = 8 * table.n_rows * (len(model.X_fit_) + table.sample.X.shape[1])
     if n_bytes > working_memory():
         raise ValueError(
             f"alpha={model.alpha!r} needs the kernels of all {table.n_rows} rows with "
             f"{len(model.X_fit_)} nodes in one place, {n_bytes / 2**20:.0f} MiB and more than "
             f"working_memory={working_memory() / 2**20:.0f} MiB; use alpha='gcv'."
         )
-    parts = (table.X, table.codes, table.counts, table.removed)
-    X, codes, counts, removed = (A.compute() for A in parts)
-    return X, encode(codes.astype(np.intp), counts, removed, table.class_weight, table.scatter)
-
-
-def sample_rows(
-    codes: Any, n_classes: int, size: int, power: float, rng: np.random.RandomState
-) -> NDArray[np.intp]:
-    """Draw row numbers as `stratified_rows` does, whatever the blocks.
-
-    Up to ten million rows these are the same rows.  Beyond, labels stay where they are: every row
-    gets a key, hashed from its number and a seed, and the rows of the smallest keys are taken.
-    """
-    if codes.shape[0] <= _LABELS_TOGETHER:
-        return stratified_rows(codes.compute().astype(np.intp), size, power, rng)
-    quotas = _quotas(class_sizes(codes, n_classes), size, power)
-    seed = int(rng.randint(2**31))
-    parts = Blocks.of(codes).map(partial(_smallest_keys, quotas, seed), name="sample")
-    best = compute(parts.merged(partial(_keep_smallest, quotas), name="sample"))[0]
-    return np.sort(np.concatenate([rows for _, rows in best]).astype(np.intp))
-
-
-def _smallest_keys(
-    quotas: NDArray[np.intp], seed: int, start: int, codes: NDArray[Any]
-) -> list[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
-    rows = np.arange(start, start + len(codes))
-    keys = _hash(rows, seed)
-    best = []
-    for c, quota in enumerate(quotas):
-        members = np.flatnonzero(codes == c)
-        few = members[np.argsort(keys[members], kind="stable")[:quota]]
-        best.append((keys[few], rows[few]))
-    return best
-
-
-def _keep_smallest(quotas: NDArray[np.intp], a: list[Any], b: list[Any]) -> list[Any]:
-    kept = []
-    for quota, first, second in zip(quotas, a, b, strict=True):
-        keys, rows = (np.concatenate(pair) for pair in zip(first, second, strict=True))
-        order = np.lexsort((rows, keys))[:quota]
-        kept.append((keys[order], rows[order]))
-    return kept
-
-
-def _hash(rows: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
-    """Return a well mixed number for each row: the finaliser of SplitMix64."""
-    z = rows.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return mixed
+    X, codes, counts, leaving = compute_arrays(*table.sample.columns)
+    labels = codes.astype(np.intp)
+    return X, encode_rows(labels, counts, leaving, table.class_weight, table.scatter)
 
 
 def _check_chunks(X: Any) -> None:
