@@ -279,7 +279,7 @@ def test_single_precision_chooses_alike(model):
     for column in ("accuracy", "balanced_accuracy"):
         difference = np.abs(single.loo_results_[column] - double.loo_results_[column])
         assert difference.max() <= 1.5 / len(y)
-    assert single.decision_function(X.astype(np.float32)).dtype == np.float32
+    assert single.X_fit_.dtype == np.float32
     np.testing.assert_allclose(single.bandwidth_, double.bandwidth_, rtol=1e-5)
 
 

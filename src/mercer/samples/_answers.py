@@ -105,6 +105,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         dtype: Any = np.float64,
     ) -> Array:
         """Return what is made of the scores: (rows,) or (rows, n_columns)."""
+        check_is_fitted(self)
         is_in_blocks = any(is_dask_array(value) for value in vars(self).values())
         given, X = X, check_new_rows(self, X, None if is_in_blocks else self._fitted)
         if is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks

@@ -65,7 +65,7 @@ def check_training(
 def validate_training(
     model: Any,
     X: Any,
-    y: Any = None,
+    y: Any = "no_validation",
     *,
     double: bool = False,
     tensors: bool = True,
@@ -96,14 +96,13 @@ def validate_training(
     X = check_tensor(X)
     xp, _ = get_namespace(X)
     options |= {"dtype": xp.float64 if double else [xp.float64, xp.float32], "reset": reset}
-    if y is None:
-        X = validate_data(model, X, accept_sparse="csr", **options)
-    else:
-        X, y = validate_data(model, X, y, accept_sparse="csr", **options)
+    has_y = not (isinstance(y, str) and y == "no_validation")
+    checked = validate_data(model, X, y, accept_sparse="csr", **options)
+    X, y = checked if has_y else (checked, y)
     X = dense_rows(X, instead)
     if span:
         check_span(X)
-    return X if y is None else (X, y)
+    return (X, y) if has_y else X
 
 
 def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
