@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import get_namespace
-from mercer.discriminants._kernels import KernelFunction
+from mercer.kernels import KernelFunction
 from mercer.samples import (
     check_row_weights,
     check_same_home,
@@ -30,8 +30,10 @@ from mercer.samples import (
     on_dask,
     warn_of_scales,
 )
+from mercer.sums import combine_kernel
 
 __all__ = [
+    "KERNEL_NAMES",
     "FisherDiscriminant",
     "encode_labels",
     "log_priors",
@@ -42,6 +44,7 @@ __all__ = [
 
 Array = Any
 FloatArray = NDArray[np.float64]
+KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
 _TABLES = 6  # arrays of (rows, classes) that answering holds at once
 
@@ -74,7 +77,7 @@ class FisherDiscriminant(
 
     def _combine(self, X: Array, coef: Array) -> Array:
         """Return Σⱼ k(x, xⱼ) coefⱼ at validated rows."""
-        return self._kernel.combine(X, self.X_fit_, coef)
+        return combine_kernel(self._kernel, X, self.X_fit_, coef)
 
     def _check_new(self, X: Any, *, double: bool = False) -> Array:
         """Return new rows as floats, if they are where the fit is; sparse ones stay sparse."""

@@ -19,8 +19,8 @@ from mercer.discriminants._base import log_priors, resolve_class_weight, resolve
 from mercer.discriminants._blocks import BlockState
 from mercer.discriminants._coding import Coding, contrasts, encode
 from mercer.discriminants._count import left_out_scores
-from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments
+from mercer.kernels import KernelFunction
 from mercer.samples import (
     Blocks,
     check_dask_rows,

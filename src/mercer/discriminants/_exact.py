@@ -19,6 +19,7 @@ from mercer._arrays import like, take_rows
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
+    KERNEL_NAMES,
     FisherDiscriminant,
     encode_labels,
     log_priors,
@@ -28,7 +29,6 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._dask import fit_exact
-from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._tuning import (
     Tuned,
     best_entry,
@@ -39,7 +39,8 @@ from mercer.discriminants._tuning import (
     tie_slack,
     tune,
 )
-from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
+from mercer.discriminants._width import gamma_unit, landmark_basis, ridge_scale_path, tune_width
+from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.samples import on_dask
 from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel, stratified_rows
 
@@ -403,7 +404,7 @@ def _solve_all(
     if not kernel.uses_gamma:
         kernel.check_range(base)
     search = search and kernel.uses_gamma
-    gamma = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+    gamma = gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
     gram, sampled = _Gram(kernel, base, problem.penalty, alpha), None
     if search and X.shape[0] > _SEARCH_ROWS:
         sampled, slack = _try_on_sample(problem, gram, gamma)

@@ -23,7 +23,6 @@ from mercer.samples._checks import (
     place,
     power_of_two,
     refuse_tensor,
-    squared_distances,
 )
 from mercer.samples._dask import (
     are_whole_blocks,
@@ -116,7 +115,6 @@ __all__ = [
     "row_numbers",
     "row_total",
     "settle_dask_weights",
-    "squared_distances",
     "take_by_code",
     "thread_limit",
     "warn_of_scales",
