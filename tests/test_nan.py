@@ -15,9 +15,8 @@ from mercer.classifiers import _ise, _logs, _parzen, _rules
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
 from mercer.information import _divergences, _laplacian_cut, _overlap, _permutations
-from mercer.kernels import KERNELS
+from mercer.kernels import KERNELS, squared_distances
 from mercer.models._measure import _holm
-from mercer.samples._checks import squared_distances
 from mercer.spectral._ridge import RidgeBasis, decompose_features
 from mercer.sums import Removal, left_out_log_sums
 from mercer.sums._box import Box

@@ -12,8 +12,17 @@ import mercer
 
 PACKAGES = [
     "mercer",
-    *(f"mercer.{m.name}" for m in pkgutil.iter_modules(mercer.__path__) if m.ispkg),
+    *(
+        f"mercer.{m.name}"
+        for m in pkgutil.iter_modules(mercer.__path__)
+        if m.ispkg and not m.name.startswith("_")
+    ),
 ]
+# What packages export for Mercer's own estimators, without a promise to anyone else.
+INTERNAL = {
+    "mercer.kernels": {"KernelFunction", "resolve_gamma", "squared_distances"},
+    "mercer.sums": {"combine_kernel"},
+}
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -24,7 +33,7 @@ def test_all_is_what_is_defined(name):
         for key in dir(package)
         if not key.startswith("_") and not isinstance(getattr(package, key), types.ModuleType)
     }
-    assert set(package.__all__) - {"__version__"} == defined
+    assert set(package.__all__) - {"__version__"} == defined - INTERNAL.get(name, set())
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mercer.discriminants import KernelFisherDiscriminant, _exact
-from mercer.discriminants._kernels import KernelFunction
+from mercer.discriminants._width import gamma_unit
+from mercer.kernels import KernelFunction
 
 WINE = load_wine(return_X_y=True)
 
@@ -222,10 +223,10 @@ def test_the_unit_of_gamma_is_the_median_distance():
     repeated = np.repeat(X, counts.astype(int), axis=0)
     squared = ((repeated[:, None] - repeated[None]) ** 2).sum(axis=2)
     lower_median = np.sort(squared.ravel())[(squared.size - 1) // 2]
-    found = kernel.gamma_unit(kernel.base(X, X), counts, counts)
+    found = gamma_unit(kernel.base(X, X), counts, counts)
     assert found == pytest.approx(1 / lower_median)
     ones = np.ones(len(repeated))
-    assert kernel.gamma_unit(kernel.base(repeated, repeated), ones, ones) == pytest.approx(found)
+    assert gamma_unit(kernel.base(repeated, repeated), ones, ones) == pytest.approx(found)
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 20])

@@ -12,10 +12,10 @@ from mercer.discriminants import (
     _blocks,
     _sparse,
 )
-from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments, accumulate
 from mercer.discriminants._nodes import NodeLimits, Nodes
 from mercer.discriminants._path import gcv_path, solve_path
+from mercer.kernels import KernelFunction
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,12 @@ from sklearn.preprocessing import StandardScaler
 
 from discriminants.tensors import MODELS, assert_same, written
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.discriminants import _moments, _sparse
+from mercer.discriminants import _base, _moments, _sparse
 from mercer.discriminants._gaussian import score_rule
-from mercer.discriminants._kernels import KernelFunction, weighted_median
 from mercer.discriminants._moments import Moments, accumulate
+from mercer.discriminants._width import weighted_median
+from mercer.kernels import KernelFunction
+from mercer.sums import _combinations
 
 pytestmark = pytest.mark.usefixtures("dispatch")
 
@@ -159,16 +161,16 @@ def test_predictions_without_room_are_halved(torch, wine, monkeypatch, kernel):
     expected, sizes = model.decision_function(x), []
 
     def tight(work):
-        def limited(self, rows, *rest):
-            sizes.append(rows.shape[0])
+        def limited(*given):
+            sizes.append(next(A.shape[0] for A in given if torch.is_tensor(A)))
             if sizes[-1] > 100:
                 raise torch.OutOfMemoryError("CUDA out of memory.")
-            return work(self, rows, *rest)
+            return work(*given)
 
         return limited
 
-    for name in ("_sums", "matrix"):
-        monkeypatch.setattr(KernelFunction, name, tight(getattr(KernelFunction, name)))
+    for owner, name in ((_combinations, "_gaussian_sums"), (KernelFunction, "matrix")):
+        monkeypatch.setattr(owner, name, tight(getattr(owner, name)))
     torch.testing.assert_close(model.decision_function(x), expected)
     assert sizes == [178, 89, 89]
 
@@ -198,7 +200,7 @@ def test_a_device_without_room_is_one_sentence(torch, wine, monkeypatch, model):
 
     fitted = clone(model).fit(torch.as_tensor(X), y)
     monkeypatch.setattr(KernelFunction, "base", no_room)
-    monkeypatch.setattr(KernelFunction, "combine", no_room)
+    monkeypatch.setattr(_base, "combine_kernel", no_room)
     sentence = r"memory for {} 178 rows: 20.00 GiB more were wanted\. .*working_memory"
     with pytest.raises(MemoryError, match=sentence.format("a fit on")):
         clone(model).fit(torch.as_tensor(X), y)

@@ -22,10 +22,10 @@ def knn_edges(X, k, y=None):
     return E
 
 
-def heat_or_graph(X, k, width):
-    """Symmetric heat weights of the "or" graph."""
-    E = knn_edges(X, k)
-    return np.where(E | E.T, np.exp(-squared_distances(X) / (2 * width**2)), 0.0)
+def heat_or_graph(X, k, width, weights=None):
+    """Symmetric heat weights of the "or" graph; a row of weight two has its edges twice."""
+    times = knn_edges(X, k) * (np.ones(len(X)) if weights is None else weights)[:, np.newaxis]
+    return np.maximum(times, times.T) * np.exp(-squared_distances(X) / (2 * width**2))
 
 
 def laplacian(W):
@@ -53,12 +53,13 @@ def reconstruction(X, E, reg):
 
 
 def hinge_duals(K, signs, C):
-    """Signed duals of the hinge machine on a kernel matrix.
+    """Signed duals of the hinge machine on a kernel matrix, with one price or one for each row.
 
     libsvm keeps kernels in single precision, so only its guess of what is bound is used; the rest
     is solved for, and the optimality conditions are asserted.
     """
-    svc = SVC(kernel="precomputed", C=C, tol=1e-10).fit(K, signs)
+    C = C * np.ones(len(signs))
+    svc = SVC(kernel="precomputed", C=1.0, tol=1e-10).fit(K, signs, sample_weight=C)
     mu = np.zeros(len(signs))
     mu[svc.support_] = np.abs(svc.dual_coef_[0])
     c = np.where(mu > C * (1 - 1e-6), C * signs, 0.0)
@@ -75,13 +76,13 @@ def hinge_duals(K, signs, C):
     assert np.abs(margin[free] - 1).max(initial=0) < 1e-9
     assert margin[mu < C * 1e-6].min(initial=1) > 1 - 1e-9
     assert margin[mu > C * (1 - 1e-6)].max(initial=1) < 1 + 1e-9
-    assert abs(c.sum()) < 1e-9 * C
+    assert abs(c.sum()) < 1e-9 * C.max()
     return c
 
 
 def squared_hinge_duals(K, signs, C):
     """The same for the squared hinge: the dual is a plain quadratic over the cone c·y ≥ 0."""
-    Q = K + np.eye(len(K)) / (2 * C)
+    Q = K + np.eye(len(K)) / (2 * C * np.ones(len(K)))
 
     # KKT by an active set: rows with c·y < 0 are let go until none is left.
     active = np.ones(len(signs), bool)
@@ -163,6 +164,19 @@ def kernel_lsva(K, problems, L, weight, C, loss="hinge", new=None):
             Kx = Kx - np.outer(zx, z)
         Kk = Kk - np.outer(z, z)
     return np.column_stack(duals), np.column_stack(Z), np.column_stack(Zx) if Zx else None
+
+
+def laplacian_svm(K, signs, L, weight, C, loss, new):
+    """Outputs at new rows, from all k(x, xᵢ) of theirs, up to the intercept.
+
+    `signs` is −1, 1 or 0 (no label); C has a price for each row.
+    """
+    labelled = signs != 0
+    solved = np.linalg.inv(np.eye(len(K)) + weight * L @ K)
+    c = np.zeros(len(K))
+    M = (K @ solved)[np.ix_(labelled, labelled)]
+    c[labelled] = DUALS[loss]((M + M.T) / 2, signs[labelled], C[labelled])
+    return new @ solved @ c
 
 
 def one_versus_all(y, order):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -87,3 +88,97 @@ def test_a_heavier_penalty_gives_smoother_outputs(data):
         for f in [LaplacianSVC(laplacian_weight=weight).fit(X, y).decision_function(X)]
     ]
     assert rough[0] > rough[1] > rough[2]
+
+
+# Weights --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+def test_weights_are_those_of_the_literal_objective(data, loss, weight):
+    X, y = data
+    weights = np.random.default_rng(0).uniform(0.2, 3, len(X))
+    machine = LaplacianSVC(
+        gamma=0.5, C=2.0, laplacian_weight=weight, n_neighbors=6, affinity_width=1.0, loss=loss
+    ).fit(X, y, sample_weight=7 * weights)
+    shares = weights / weights.mean()
+    L = oracle.laplacian(oracle.heat_or_graph(X, 6, 1.0, shares))
+    K, new = rbf_kernel(X, gamma=0.5), np.random.default_rng(1).normal(size=(20, 4))
+    for k, signs in enumerate(oracle.one_versus_all(y, range(3))):
+        expected = oracle.laplacian_svm(
+            K, signs, L, weight, 2.0 * shares, loss, rbf_kernel(new, X, gamma=0.5)
+        )
+        found = machine.decision_function(new)[:, k] - machine.intercept_[k]
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"kernel": "linear"},
+        {"kernel": "poly", "loss": "squared_hinge", "gamma": "auto"},
+        {"landmarks": 20, "random_state": 0},
+        {"kernel": lambda a, b: float(a @ b + 1) ** 2},
+    ],
+    ids=["rbf", "linear", "squared", "landmarks", "callable"],
+)
+def test_whole_weights_are_copies_exactly(data, options, weight):
+    X, y = data
+    X = np.vstack([X, X[:6]])  # the same places with another class, or with a label after all
+    y = np.concatenate([y, (y[:6] + 1) % 3])
+    times = np.random.default_rng(0).integers(0, 4, len(X))
+    copies = np.random.default_rng(1).permutation(np.repeat(np.arange(len(X)), times))
+    if "landmarks" in options:
+        copies.sort()  # landmarks are drawn by the order of the rows
+    model = LaplacianSVC(C=2.0, laplacian_weight=weight, **options)
+    weighted = clone(model).fit(X, y, sample_weight=times)
+    repeated = clone(model).fit(X[copies], y[copies])
+    expected = repeated.decision_function(X)
+    room = 1e-7 * np.abs(expected).max()
+    np.testing.assert_allclose(weighted.decision_function(X), expected, atol=room)
+    assert weighted.gamma_ == pytest.approx(repeated.gamma_)
+    assert weighted.affinity_width_ == pytest.approx(repeated.affinity_width_)
+    if not options:
+        assert len(weighted.X_fit_) == len(np.unique(X[times > 0], axis=0))
+
+
+def test_rows_of_all_weights_keep_the_balance_of_errors_and_edges(data):
+    """m copies of all rows are m times the price and m times the penalty."""
+    X, y = data
+    copies = LaplacianSVC(gamma=0.5, C=2.0).fit(X, y, sample_weight=np.full(len(X), 5))
+    once = LaplacianSVC(gamma=0.5, C=10.0, laplacian_weight=5.0).fit(X, y)
+    np.testing.assert_allclose(
+        copies.decision_function(X), once.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_with_weights_and_without_the_penalty_it_is_svc():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
+    weights = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    for kernel in ("linear", "rbf"):
+        theirs = SVC(C=1.0, kernel=kernel, gamma=0.3, tol=1e-8)
+        theirs.fit(X, y, sample_weight=weights / weights.mean())
+        ours = LaplacianSVC(C=1.0, kernel=kernel, gamma=0.3, laplacian_weight=0.0)
+        np.testing.assert_allclose(
+            ours.fit(X, y, sample_weight=weights).decision_function(X),
+            theirs.decision_function(X),
+            atol=1e-3,
+        )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_one_place_is_of_the_class_that_weighs_more(kernel):
+    X, y = np.ones((3, 2)), [0, 1, 1]
+    assert LaplacianSVC(kernel=kernel).fit(X, y).predict(X[:1]) == [1]
+    assert LaplacianSVC(kernel=kernel).fit(X, y, sample_weight=[3, 1, 1]).predict(X[:1]) == [0]
+
+
+def test_weights_that_leave_too_few_rows_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="non-zero|y has 0 classes with a positive weight"):
+        LaplacianSVC().fit(X, y, sample_weight=np.zeros(len(X)))
+    with pytest.raises(ValueError, match="y has 1 class with a positive weight; note that −1"):
+        LaplacianSVC().fit(X, y, sample_weight=(y == 1) | (y == -1))

@@ -231,9 +231,9 @@ def test_sparse_kernel_fisher_answers_or_says_why_not(points, kind, seed, weight
     return Case(points, kind, weights).outcome(model)
 
 
-@law(1_000, **TABLES)
-def test_laplacian_svc_answers_or_says_why_not(points, kind, seed):
-    return Case(points, kind).outcome(mercer.LaplacianSVC(**pick(MACHINE, seed)))
+@law(1_000, weights=st.sampled_from(WEIGHTS), **TABLES)
+def test_laplacian_svc_answers_or_says_why_not(points, kind, seed, weights):
+    return Case(points, kind, weights).outcome(mercer.LaplacianSVC(**pick(MACHINE, seed)))
 
 
 # Where X is tiny, w = 0 is the best of all directions, and the sentence says so.

@@ -192,9 +192,13 @@ def test_kernels_without_squares_are_refused_by_name(kernel):
 
 
 def test_new_rows_beyond_a_polynomial_are_refused():
-    model = mercer.KernelFisherDiscriminant(kernel="poly", gamma=1.0, alpha=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="X has rows so large that kernel='poly'"):
-        model.predict(X * 1e140)
+    for model in (
+        mercer.KernelFisherDiscriminant(kernel="poly", gamma=1.0, alpha=0.1),
+        mercer.LaplacianSVC(kernel="poly", gamma=1.0),
+    ):
+        model.fit(X, y)
+        with pytest.raises(ValueError, match="X has rows so large that kernel='poly'"):
+            model.predict(X * 1e140)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly"])

@@ -31,6 +31,8 @@ SELF_TUNED = {
     "sparse": mercer.SparseKernelFisherDiscriminant(max_nodes=40, random_state=0),
 }
 every_model = pytest.mark.parametrize("model", SELF_TUNED.values(), ids=SELF_TUNED)
+CLASSIFIERS = {**SELF_TUNED, "machine": mercer.LaplacianSVC()}
+every_classifier = pytest.mark.parametrize("model", CLASSIFIERS.values(), ids=CLASSIFIERS)
 
 
 def width(model):
@@ -182,7 +184,7 @@ def test_sparse_fisher_does_not_mind_what_weights_add_up_to(share):
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-@every_model
+@every_classifier
 def test_normalised_random_weights_classify_new_rows(model, load):
     X, y = load(return_X_y=True)
     X, new, y, new_y = train_test_split(scale(X), y, random_state=0, stratify=y)
@@ -194,7 +196,7 @@ def test_normalised_random_weights_classify_new_rows(model, load):
     assert np.mean(found) > plain - 0.06
 
 
-@every_model
+@every_classifier
 def test_boosting_and_bagging_take_them(model):
     X, y = load_iris(return_X_y=True)
     X, new, y, new_y = train_test_split(scale(X), y, random_state=0, stratify=y)

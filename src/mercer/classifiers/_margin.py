@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from mercer._memory import working_memory
-from mercer.kernels import gamma_from_width
-from mercer.samples import power_of_two, squared_distances
+from mercer.kernels import gamma_from_width, squared_distances
+from mercer.samples import power_of_two
 
 Vector = NDArray[np.float64]
 _STEPS = 10**6  # of libsvm, at the least; beyond, classes overlap and bounds are out of reach

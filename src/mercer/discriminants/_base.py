@@ -8,7 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._memory import by_slabs, room_on_device
-from mercer.discriminants._kernels import KernelFunction
+from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
     check_new_rows,
@@ -16,11 +16,13 @@ from mercer.samples import (
     validate_training,
     warn_of_scales,
 )
+from mercer.sums import combine_kernel
 
-__all__ = ["FisherDiscriminant", "validate_rows"]
+__all__ = ["KERNEL_NAMES", "FisherDiscriminant", "validate_rows"]
 
 Array = Any
 FloatArray = NDArray[np.float64]
+KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
 
 
@@ -44,7 +46,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
 
     def _combine(self, X: Array, coef: Array) -> Array:
         """Return Σⱼ k(x, xⱼ) coefⱼ at validated rows."""
-        return self._kernel.combine(X, self.X_fit_, coef)
+        return combine_kernel(self._kernel, X, self.X_fit_, coef)
 
     @property
     def _fitted(self) -> Array:

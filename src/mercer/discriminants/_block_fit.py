@@ -15,8 +15,8 @@ from mercer._memory import working_memory
 from mercer.discriminants._blocks import BlockState
 from mercer.discriminants._coding import Coding, contrasts, encode_rows
 from mercer.discriminants._count import left_out_scores
-from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments
+from mercer.kernels import KernelFunction
 from mercer.samples import (
     BlockSample,
     check_class_weight,

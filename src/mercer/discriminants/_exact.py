@@ -19,12 +19,12 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
+    KERNEL_NAMES,
     FisherDiscriminant,
     validate_rows,
 )
 from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
-from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._tuning import (
     Tuned,
     best_entry,
@@ -35,7 +35,8 @@ from mercer.discriminants._tuning import (
     tie_slack,
     tune,
 )
-from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
+from mercer.discriminants._width import gamma_unit, landmark_basis, ridge_scale_path, tune_width
+from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.samples import (
     check_class_weight,
     check_priors,
@@ -406,7 +407,7 @@ def _solve_all(
     if not kernel.uses_gamma:
         kernel.check_range(base)
     search = search and kernel.uses_gamma
-    gamma = kernel.gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
+    gamma = gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
     gram, sampled = _Gram(kernel, base, problem.penalty, alpha), None
     if search and X.shape[0] > _SEARCH_ROWS:
         sampled, slack = _try_on_sample(problem, gram, gamma)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mercer._arrays import take_rows
 from mercer._linalg import add_to_diagonal, one_thread
 from mercer.discriminants._coding import Coding, contrasts
-from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._moments import Moments, accumulate, near_mean
+from mercer.kernels import KernelFunction
 from mercer.samples import stratified_rows
 from mercer.spectral import greedy_selection
 

@@ -16,6 +16,7 @@ from mercer._arrays import like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
+    KERNEL_NAMES,
     FisherDiscriminant,
     validate_rows,
 )
@@ -23,12 +24,12 @@ from mercer.discriminants._block_fit import fit_sparse
 from mercer.discriminants._blocks import BlockFitting, BlockState
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
-from mercer.discriminants._kernels import KERNEL_NAMES, KernelFunction, resolve_gamma
 from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import NodePath, gcv_path, solve_path
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
+from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.samples import (
     check_class_weight,
     check_new_rows,

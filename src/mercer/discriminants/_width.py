@@ -3,24 +3,20 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import take_rows
+from mercer._arrays import like, take_rows
 from mercer._linalg import one_thread
 from mercer.discriminants._coding import Coding
-from mercer.discriminants._kernels import KernelFunction
 from mercer.discriminants._tuning import Tuned, ridge_path, tune
-from mercer.spectral import (
-    LandmarkMap,
-    RidgeBasis,
-    decompose_features,
-    stratified_rows,
-)
+from mercer.kernels import KernelFunction
+from mercer.spectral import LandmarkMap, RidgeBasis, decompose_features, stratified_rows
 
-__all__ = ["landmark_basis", "ridge_scale_path", "tune_width"]
+__all__ = ["gamma_unit", "landmark_basis", "ridge_scale_path", "tune_width"]
 
 Array = Any
+FloatArray = NDArray[np.float64]
 
 # Rows and landmarks that the width is tuned on.
 _ROWS = 6000
@@ -28,6 +24,40 @@ _LANDMARKS = 400
 # Share of a class of n rows in a sample: n to this power.
 _ROW_POWER = 0.75
 _LANDMARK_POWER = 0.5
+# Base whose inverse, times the widest rung of a ladder, is in range.
+_SMALLEST = 1e-302
+
+
+def gamma_unit(base: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
+    """Return the gamma that makes gamma·base of order one: the middle of the ladder.
+
+    The median is over all ordered pairs, a row with itself included, so that a row of weight
+    two counts as two rows.
+    """
+    size = array_namespace(base).abs(base)
+    middle = weighted_median(size, row_weights, column_weights)
+    if not middle > _SMALLEST:  # most pairs coincide: the mean
+        rows, columns = (w / w.sum() for w in (row_weights, column_weights))
+        middle = float(like(rows, base) @ size @ like(columns, base))
+    if middle == 0:
+        return 1.0
+    return 1.0 / max(middle, _SMALLEST)
+
+
+def weighted_median(values: Array, row_weights: FloatArray, column_weights: FloatArray) -> float:
+    """Return the lower median of the entries of a matrix, entry (i, j) counting rᵢ·cⱼ times."""
+    xp = array_namespace(values)
+    flat = xp.reshape(values, (-1,))
+    if np.ptp(row_weights) == 0 and np.ptp(column_weights) == 0:
+        middle = (flat.shape[0] - 1) // 2
+        if is_numpy_array(flat):
+            return float(np.partition(flat, middle)[middle])
+        return float(xp.sort(flat)[middle])
+    order = xp.argsort(flat, stable=True)
+    times = xp.reshape(like(np.outer(row_weights, column_weights), values), (-1,))
+    reached = xp.cumulative_sum(xp.take(times, order))
+    half = float(reached[-1]) * (0.5 - 1e-12)
+    return float(flat[order[int(xp.searchsorted(reached, like(half, reached)))]])
 
 
 def landmark_basis(
@@ -68,7 +98,7 @@ def tune_width(
     X = take_rows(X, rows)
     landmarks = take_rows(X, picks)
     across, among = kernel.base(X, landmarks), kernel.base(landmarks, landmarks)
-    unit = kernel.gamma_unit(across, sample.counts, sample.counts[picks])
+    unit = gamma_unit(across, sample.counts, sample.counts[picks])
     sample = sample.like(X)
 
     def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:

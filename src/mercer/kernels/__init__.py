@@ -14,6 +14,9 @@ cauchy          1 / (1 + r² / b²)             yes              in one dimensio
 The package is also the only place that converts between widths.  A Gaussian Parzen window
 of width h overlaps with another one as a Gaussian of width √2·h: that is the *Mercer width*.
 
+Kernel machines know kernels by the names of scikit-learn's SVC, also such as are no function of
+the distance: those are in `_functions`.
+
 >>> from mercer.kernels import get_kernel, mercer_width
 >>> gaussian = get_kernel("gaussian")
 >>> float(gaussian.profile(4.0, bandwidth=2.0))
@@ -22,6 +25,10 @@ of width h overlaps with another one as a Gaussian of width √2·h: that is the
 1.4142135623730951
 """
 
+# For Mercer's own estimators: what is not in __all__ may change.
+from mercer.kernels._distances import squared_distances as squared_distances
+from mercer.kernels._functions import KernelFunction as KernelFunction
+from mercer.kernels._functions import resolve_gamma as resolve_gamma
 from mercer.kernels._kernels import KERNELS, Kernel, get_kernel
 from mercer.kernels._widths import (
     cross_width,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from mercer.projections._kernel import KernelFunction
+from mercer.kernels import KernelFunction
 from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 
 __all__ = ["FeatureSpace", "feature_space"]
@@ -58,16 +58,25 @@ def feature_space(
     rng: np.random.Generator,
 ) -> FeatureSpace:
     """Choose the form and factor the kernel of the rows."""
+
+    def checked(K: FloatArray) -> FloatArray:
+        kernel.check_range(K, least=0.0)  # nothing here is squared
+        return K
+
     if kernel.kernel == "linear":
         centred = X - X.mean(axis=0)  # the intercept makes the mean irrelevant
-        kernel.matrix(centred[np.abs(centred).max(axis=1).argmax()][np.newaxis])  # in range?
+        far = centred[np.abs(centred).max(axis=1).argmax()][np.newaxis]
+        checked(kernel.matrix(far, far))
         if X.shape[1] <= X.shape[0]:
             return FeatureSpace(centred, axes=np.eye(X.shape[1]))
         U, lengths, axes = principal_axes(centred)
         return FeatureSpace(U * lengths, axes=axes)
     if landmarks is None:
-        return FeatureSpace(pivoted_cholesky(kernel.matrix(X)))
+        return FeatureSpace(pivoted_cholesky(checked(kernel.matrix(X, X))))
     F, pivots = partial_cholesky(
-        kernel.diagonal(X), lambda i: kernel.matrix(X, X[i : i + 1])[:, 0], landmarks, rng
+        checked(kernel.diagonal(X)),
+        lambda i: checked(kernel.matrix(X, X[i : i + 1]))[:, 0],
+        landmarks,
+        rng,
     )
     return FeatureSpace(F, pivots=pivots)

@@ -15,10 +15,11 @@ from sklearn.utils.validation import validate_data
 from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
+from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.projections._feature_space import FeatureSpace, feature_space
-from mercer.projections._kernel import KernelFunction, resolve_gamma
 from mercer.projections._semi_supervised import encode_labels
-from mercer.samples import check_size, check_span, refuse_tensor
+from mercer.samples import check_row_weights, check_size, check_span, refuse_tensor
+from mercer.sums import combine_kernel
 
 __all__ = ["LaplacianMachine", "Setting"]
 
@@ -27,12 +28,9 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything that does not depend on the weight of the Laplacian."""
+    """Everything that depends neither on the weight of the Laplacian nor on the classes."""
 
     X: FloatArray
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
-    kernel: KernelFunction
     space: FeatureSpace
     L: csr_array
     seed: int
@@ -76,16 +74,28 @@ class LaplacianMachine(BaseEstimator):
     algorithm: Any
     random_state: Any
 
-    def _setting(self, X: Any, y: Any, *, signs: bool = False) -> Setting:
-        """Validate, encode the classes, build graph and coordinates; store what they say."""
+    def _check_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, signs: bool = False
+    ) -> tuple[FloatArray, NDArray[np.intp], FloatArray]:
+        """Return the rows that count, their classes (−1: none) and weights; set ``classes_``."""
         refuse_tensor(X, self)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        weights = check_row_weights(sample_weight, len(X))
+        counted = weights > 0
+        if not counted.all():
+            X, y, weights = X[counted], y[counted], weights[counted]
+        self.classes_, codes = encode_labels(y, signs=signs, weighted=not counted.all())
         check_span(X)
-        self.classes_, codes = encode_labels(y, signs=signs)
+        return X, codes, weights
+
+    def _setting(self, X: FloatArray, weights: FloatArray) -> Setting:
+        """Build graph and coordinates of weighted rows; store what they say.
+
+        A row of weight two has its edges twice.
+        """
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))
-        self.gamma_ = resolve_gamma(self.gamma, X)
-        kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        self.gamma_ = resolve_gamma(self.gamma, X, weights)
 
         graph = neighbor_graph(
             X,
@@ -95,11 +105,16 @@ class LaplacianMachine(BaseEstimator):
         )
         width = self.affinity_width
         self.affinity_width_ = heat_width(graph.data) if isinstance(width, str) else float(width)
-        W = symmetrize(heat_affinity(graph, width=self.affinity_width_), "or")
-        space = feature_space(X, kernel, self.landmarks, rng)
-        return Setting(
-            X, self.classes_, codes, kernel, space, laplacian(W), int(rng.integers(2**31))
-        )
+        heat = heat_affinity(graph, width=self.affinity_width_)
+        heat.data *= np.repeat(weights, np.diff(heat.indptr))
+        W = symmetrize(heat, "or")
+        space = feature_space(X, self._kernel(), self.landmarks, rng)
+        return Setting(X, space, laplacian(W), int(rng.integers(2**31)))
+
+    def _kernel(self) -> KernelFunction:
+        """Return the kernel; a callable is a function of two rows."""
+        by_rows = callable(self.kernel)
+        return KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0, by_rows=by_rows)
 
     def _project(
         self,
@@ -114,13 +129,13 @@ class LaplacianMachine(BaseEstimator):
         refuse_tensor(X, self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         check_size(X)
-        kernel = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        kernel = self._kernel()
 
         def project(rows: FloatArray) -> NDArray[Any]:
             rows = rows.astype(np.float64, copy=False)
             if components is not None:
                 return finish(rows @ components.T)
-            return finish(kernel.sums(rows, self.X_fit_, self.dual_coef_))
+            return finish(combine_kernel(kernel, rows, self.X_fit_, self.dual_coef_))
 
         width = len(self.dual_coef_.T if components is None else components)
         return np.asarray(by_slabs(project, X, 8 * (X.shape[1] + 3 * width)))

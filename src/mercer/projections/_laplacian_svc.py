@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
-from mercer.samples import on_dask, refuses_dask
+from mercer.samples import merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
 __all__ = ["LaplacianSVC"]
@@ -35,7 +35,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
 
         \hat c(x) = \arg\max_c \; f_c(x) + b_c, \qquad
         f = \arg\min \; \tfrac12 \|f\|^2 + \tfrac{\lambda}{2}\, f^\top \mathcal{L} f
-        + C \sum_{i \text{ labelled}} \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr)
+        + C \sum_{i \text{ labelled}} \omega_i \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr)
 
     =========================  =====================================================
     in the papers              here
@@ -59,7 +59,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
     laplacian_weight : float, default=1.0
         Weight of the Laplacian penalty, relative to ‖f‖².
     n_neighbors : int, default=10
-        Neighbours in the graph; an edge is there if either row has it ("or").
+        Neighbours in the graph of distinct rows; an edge is there if either row has it ("or").
     affinity_width : "median" or float, default="median"
         Width σ of the heat weights exp(−d²/2σ²) of the edges; "median" is the median length of
         the edges.
@@ -87,7 +87,8 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
     intercept_ : ndarray of shape (n_problems,)
         Intercepts.
     X_fit_ : ndarray of shape (n_fit, n_features)
-        The training rows, or the landmarks, only with other kernels than the linear one.
+        The distinct training rows that have a weight, or the landmarks, only with other kernels
+        than the linear one.
     gamma_ : float
         Of the kernel, as used.
     affinity_width_ : float
@@ -99,13 +100,18 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
 
     See Also
     --------
-    LaplacianSupportVectorAnalysis : Further directions after this one.
+    LaplacianSupportVectorAnalysis : Further directions after this one; copies are rows there.
 
     Notes
     -----
     Time and memory are those of one direction per class of the analysis.  The intercept is not
     penalised.  Belkin et al. divide the penalty by the square of the number of rows; here it
     is not divided, as in the paper of the analysis.
+
+    A weight ω multiplies the price of a row's errors and the weights of the edges to its
+    neighbours.  Copies of a row are one row of the graph, with the weight of all: they are no
+    neighbours of each other and take no other neighbour's place, so that whole weights are copies
+    exactly, of rows without a label too.
 
     References
     ----------
@@ -162,7 +168,7 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit one machine per class, or one for two classes.
 
         Parameters
@@ -172,28 +178,36 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
         y : array-like of shape (n_samples,)
             Classes; −1 marks a row without a label (also among names, in an array of objects).
             Where all of y is −1 or 1, a warning says that these are taken as two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers are numbers of copies; others count by their ratios alone.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        setting = self._setting(X, y, signs=True)
+        X, codes, weights = self._check_fit(X, y, sample_weight, signs=True)
+        # Copies of a row are one row of the graph, and one for each of their classes to pay for.
+        places = merge_copies(X, np.zeros_like(codes), weights)
+        setting = self._setting(places.take(X), places.weights)
+        labelled = np.flatnonzero(codes >= 0)
+        priced = merge_copies(X[labelled], codes[labelled], weights[labelled])
+        codes, at = (numbers[labelled][priced.rows] for numbers in (codes, places.index))
         weight = float(self.laplacian_weight)
         S = setting.smoothness() if weight > 0 else np.zeros((0, 0))
         whitened = whiten(setting.space.F, S, weight)
 
-        labelled = np.flatnonzero(setting.codes >= 0)
-        rows = whitened.G[labelled]
+        rows = whitened.G[at]
         M = rows @ rows.T if self.loss == "hinge" and uses_libsvm(*rows.shape) else None
         problems = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        c = np.zeros((len(setting.codes), len(problems)))
+        c = np.zeros((len(setting.X), len(problems)))
         self.intercept_ = np.zeros(len(problems))
         for k, problem in enumerate(problems):
-            signs = np.where(setting.codes[labelled] == problem, 1.0, -1.0)
-            c[labelled, k], self.intercept_[k] = solve_svm(
-                rows, signs, C=self.C, loss=self.loss, M=M, tol=self.tol
+            signs = np.where(codes == problem, 1.0, -1.0)
+            duals, self.intercept_[k] = solve_svm(
+                rows, signs, C=self.C * priced.weights, loss=self.loss, M=M, tol=self.tol
             )
+            np.add.at(c[:, k], at, duals)
 
         V = whitened.G.T @ c
         space = setting.space

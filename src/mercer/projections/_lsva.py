@@ -239,10 +239,11 @@ class LaplacianSupportVectorAnalysis(
         self
             The fitted estimator.
         """
-        setting = self._setting(X, y)
+        X, codes, ones = self._check_fit(X, y)
+        setting = self._setting(X, ones)
         weight = float(self.laplacian_weight)
         S = setting.smoothness() if weight > 0 else np.zeros((0, 0))
-        return self._finish(setting, whiten(setting.space.F, S, weight))
+        return self._finish(setting, codes, whiten(setting.space.F, S, weight))
 
     def fit_path(self, X: Any, y: Any, laplacian_weights: Iterable[float]) -> list[Self]:
         """Fit for many weights of the Laplacian, with one graph, factor and decomposition.
@@ -263,7 +264,8 @@ class LaplacianSupportVectorAnalysis(
         """
         self._validate_params()
         first = clone(self)
-        setting = first._setting(X, y)
+        X, codes, ones = first._check_fit(X, y)
+        setting = first._setting(X, ones)
         path = PenaltyPath(setting.space.F, setting.smoothness())
         fitted = []
         for weight in laplacian_weights:
@@ -273,17 +275,17 @@ class LaplacianSupportVectorAnalysis(
                 for name, value in vars(first).items():
                     if name.endswith("_") and not name.startswith("_"):
                         setattr(one, name, value)
-                fitted.append(one._finish(setting, path.at(float(weight))))
+                fitted.append(one._finish(setting, codes, path.at(float(weight))))
         return fitted
 
-    def _finish(self, setting: Setting, whitened: Whitened) -> Self:
+    def _finish(self, setting: Setting, codes: NDArray[np.intp], whitened: Whitened) -> Self:
         """Run the loop and store what `transform` needs."""
         asked = self.n_components or len(self.classes_) - 1
         # Matrices of a few hundred columns lose more by threads that wait than they gain.
         with one_thread():
             found = find_directions(
                 whitened,
-                setting.codes,
+                codes,
                 setting.L,
                 weight=float(self.laplacian_weight),
                 n_components=asked,

@@ -10,12 +10,15 @@ from sklearn.utils.multiclass import check_classification_targets
 __all__ = ["encode_labels"]
 
 
-def encode_labels(y: NDArray[Any], *, signs: bool = False) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def encode_labels(
+    y: NDArray[Any], *, signs: bool = False, weighted: bool = False
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Classes, sorted, and the number of each row's class; −1 for rows without a label.
 
     In arrays of numbers −1 marks such a row; in arrays of objects the number −1 does, beside
     names; arrays of strings have a name in every row.  With `signs`, an array of −1 and 1 is two
-    classes after all, with a warning: as labels it would be one class.
+    classes after all, with a warning: as labels it would be one class.  Where rows without weight
+    are left out (`weighted`), the sentence for too few classes says so.
 
     >>> import numpy as np
     >>> encode_labels(np.array(["b", -1, "a", "b"], dtype=object))
@@ -42,8 +45,8 @@ def encode_labels(y: NDArray[Any], *, signs: bool = False) -> tuple[NDArray[Any]
     if len(classes) < 2:
         raise ValueError(
             f"At least two classes are needed and y has {len(classes)} class"
-            f"{'' if len(classes) == 1 else 'es'}; note that −1 means unlabelled here: code two "
-            "classes as 0 and 1, not as −1 and 1."
+            f"{'' if len(classes) == 1 else 'es'}{' with a positive weight' if weighted else ''}; "
+            "note that −1 means unlabelled here: code two classes as 0 and 1, not as −1 and 1."
         )
     codes = np.full(len(y), -1, dtype=np.intp)
     codes[~unlabelled] = numbers

@@ -22,14 +22,21 @@ _LARGEST_LIBSVM = 5000  # rows; above, the kernel matrix would be too large
 _SMALL = 5e6  # n·r² below which the interior-point method takes milliseconds
 _SCREENED = 5000  # rows above which those far from the margin are left out at first
 _NEAR = 1.5  # margin up to which a row stays in
+_LIGHTEST = 1e-9  # price of a row, beside the largest or 1, that interior points tell from none
 _MAX_NEWTON = 100
 _SLACK = 1e-6  # of margins and, times C, of duals
 
 
 def solve_svm(
-    G: FloatArray, signs: FloatArray, *, C: float, loss: Loss, M: FloatArray | None, tol: float
+    G: FloatArray,
+    signs: FloatArray,
+    *,
+    C: float | FloatArray,
+    loss: Loss,
+    M: FloatArray | None,
+    tol: float,
 ) -> tuple[FloatArray, float]:
-    """Signed duals c and intercept b of ½‖v‖² + C·Σ loss(1 − y(g·v + b)).
+    """Signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
 
     Parameters
     ----------
@@ -37,8 +44,8 @@ def solve_svm(
         The rows.
     signs : ndarray of shape (n,)
         −1 or 1.
-    C : float
-        Price of an error.
+    C : float or ndarray of shape (n,)
+        Price of an error, of all rows or of each.
     loss : {"hinge", "squared_hinge"}
         max(0, ·) or its square.
     M : ndarray of shape (n, n) or None
@@ -46,17 +53,19 @@ def solve_svm(
     tol : float
         For libsvm.
     """
+    C = np.full(len(signs), C, dtype=np.float64)
     if G.shape[1] == 0:  # all rows are the same: the larger class has them
-        return np.zeros(len(signs)), 1.0 if signs.sum() > 0 else -1.0
+        return np.zeros(len(signs)), 1.0 if signs @ (C / C.max()) > 0 else -1.0
     if loss == "squared_hinge":
         return _squared_hinge(G, signs, C)
     if uses_libsvm(*G.shape):
         mu, b = _libsvm(G @ G.T if M is None else M, signs, C, tol)
         side = np.where(mu <= 0, -1, np.where(mu >= C, 1, 0)).astype(np.int8)
-    elif len(G) > _SCREENED:
-        mu, b, side = _screened(G, signs, C)
     else:
-        mu, b, side = interior_point(G, signs, C)
+        # Lighter rows are moved by their price, if by anything; their bounds are what is sought.
+        clear = np.maximum(C, _LIGHTEST * min(1.0, C.max()))
+        mu, b, side = (_screened if len(G) > _SCREENED else interior_point)(G, signs, clear)
+        mu = np.minimum(mu, C)
     return _polish(G, signs, C, mu, b, side)
 
 
@@ -69,15 +78,17 @@ def uses_libsvm(n: int, r: int) -> bool:
     return 4 * r > n and n <= _LARGEST_LIBSVM and n * r * r > _SMALL
 
 
-def _libsvm(M: FloatArray, signs: FloatArray, C: float, tol: float) -> tuple[FloatArray, float]:
-    svc = SVC(kernel="precomputed", C=C, tol=tol).fit(M, signs)
+def _libsvm(
+    M: FloatArray, signs: FloatArray, C: FloatArray, tol: float
+) -> tuple[FloatArray, float]:
+    svc = SVC(kernel="precomputed", C=1.0, tol=tol).fit(M, signs, sample_weight=C)
     mu = np.zeros(len(signs))
     mu[svc.support_] = np.abs(svc.dual_coef_[0])
     return mu, float(svc.intercept_[0])
 
 
 def _screened(
-    G: FloatArray, signs: FloatArray, C: float
+    G: FloatArray, signs: FloatArray, C: FloatArray
 ) -> tuple[FloatArray, float, NDArray[np.int8]]:
     """Solve by interior points on the rows near the margin, and check the others.
 
@@ -89,7 +100,7 @@ def _screened(
     while True:
         if len(np.unique(signs[near])) < 2:
             near[:] = True
-        some, b, sides = interior_point(G[near], signs[near], C)
+        some, b, sides = interior_point(G[near], signs[near], C[near])
         outside = signs * (G @ (G[near].T @ (signs[near] * some)) + b) < 1.0
         if not (outside & ~near).any():
             break
@@ -102,7 +113,7 @@ def _screened(
 def _polish(
     G: FloatArray,
     signs: FloatArray,
-    C: float,
+    C: FloatArray,
     mu: FloatArray,
     b: float,
     side: NDArray[np.int8],
@@ -129,13 +140,13 @@ def _polish(
         and np.all(margin[side < 0] > 1 - _SLACK)
         and np.all(margin[side > 0] < 1 + _SLACK)
         and np.all(np.abs(margin[free] - 1) < _SLACK)
-        and abs(exact.sum()) < _SLACK * C
+        and abs(exact.sum()) < _SLACK * C.max()
     )
     return (exact, intercept) if is_optimal else (signs * mu, b)
 
 
-def _squared_hinge(G: FloatArray, signs: FloatArray, C: float) -> tuple[FloatArray, float]:
-    """Newton's method on ½‖v‖² + C·Σ max(0, 1 − y(g·v + b))²; the last step is exact.
+def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[FloatArray, float]:
+    """Newton's method on ½‖v‖² + Σ C·max(0, 1 − y(g·v + b))²; the last step is exact.
 
     Within a set of rows that err, the objective is a quadratic; its minimum is one linear
     system, in the rows that err or in the coordinates, whichever are fewer (Chapelle 2007).
@@ -143,7 +154,7 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: float) -> tuple[FloatArr
     v, b = np.zeros(G.shape[1]), 0.0
     erring = np.ones(len(signs), dtype=bool)
     for _ in range(_MAX_NEWTON):
-        new_v, new_b = _minimum_on(G[erring], signs[erring], C)
+        new_v, new_b = _minimum_on(G[erring], signs[erring], C[erring])
         length = _line_search(G, signs, C, (v, b), (new_v - v, new_b - b))
         v, b = v + length * (new_v - v), b + length * (new_b - b)
         still = signs * (G @ v + b) < 1
@@ -156,15 +167,19 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: float) -> tuple[FloatArr
     return c, float(b)
 
 
-def _minimum_on(G: FloatArray, y: FloatArray, C: float) -> tuple[FloatArray, float]:
-    """Ridge regression on ±1 with a free intercept: ½‖v‖² + C·Σ (y − g·v − b)²."""
-    mean, level = G.mean(axis=0), y.mean()
-    X, t = G - mean, y - level
+def _minimum_on(G: FloatArray, y: FloatArray, C: FloatArray) -> tuple[FloatArray, float]:
+    """Ridge regression on ±1 with a free intercept: ½‖v‖² + Σ C·(y − g·v − b)²."""
+    highest = C.max()
+    shares = C / highest
+    root = np.sqrt(shares)
+    mean = (shares[:, np.newaxis] * G).sum(axis=0) / shares.sum()
+    level = (shares * y).sum() / shares.sum()
+    X, t = root[:, np.newaxis] * (G - mean), root * (y - level)
     n, r = X.shape
     if n <= r:
-        v = X.T @ _solve_positive(X @ X.T + np.eye(n) / (2 * C), t)
+        v = X.T @ _solve_positive(X @ X.T + np.eye(n) / (2 * highest), t)
     else:
-        v = _solve_positive(X.T @ X + np.eye(r) / (2 * C), X.T @ t)
+        v = _solve_positive(X.T @ X + np.eye(r) / (2 * highest), X.T @ t)
     return v, float(level - mean @ v)
 
 
@@ -180,7 +195,7 @@ def _solve_positive(A: FloatArray, b: FloatArray) -> FloatArray:
 def _line_search(
     G: FloatArray,
     y: FloatArray,
-    C: float,
+    C: FloatArray,
     start: tuple[FloatArray, float],
     step: tuple[FloatArray, float],
 ) -> float:

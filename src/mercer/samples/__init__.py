@@ -40,7 +40,6 @@ from mercer.samples._checks import (
     place,
     power_of_two,
     refuse_tensor,
-    squared_distances,
 )
 from mercer.samples._dask_arrays import (
     as_blocks,
@@ -186,7 +185,6 @@ __all__ = [
     "safe_log",
     "sample_of",
     "settle_dask_weights",
-    "squared_distances",
     "stratified_rows",
     "thread_limit",
     "total_weight",

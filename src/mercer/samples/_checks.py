@@ -31,10 +31,7 @@ from mercer.samples._dask_arrays import (
 from mercer.samples._weights import check_counts, check_some_weight
 
 LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
-# Squared distances by products below this share of the squared norms have lost digits.
-_CANCELLED = 1e-5
 _SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are
-_BLOCK = 2**22  # numbers in a block of differences: 32 MiB
 
 
 def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
@@ -183,26 +180,6 @@ def power_of_two(X: Array) -> float:
     xp = array_namespace(X)
     largest = float(xp.max(xp.abs(X)))
     return float(2.0 ** frexp(largest)[1]) if largest > 0 else 1.0
-
-
-def squared_distances(X: Array, Y: Array) -> Array:
-    """Return the squared distances of all pairs, in full: (n, m).
-
-    Products about the mean of Y are quick and lose the digits of rows that are close together;
-    such pairs are taken by differences.
-    """
-    xp: Any = array_namespace(X)
-    centre = xp.mean(Y, axis=0)
-    A, B = X - centre, Y - centre
-    squared = A @ (-2.0 * B.T)
-    norms = xp.vecdot(A, A)[:, None] + xp.vecdot(B, B)
-    squared += norms
-    rows, columns = xp.nonzero(squared < _CANCELLED * norms)
-    step = max(1, _BLOCK // X.shape[1])
-    for start in range(0, rows.shape[0], step):
-        i, j = rows[start : start + step], columns[start : start + step]
-        squared[i, j] = xp.sum((X[i, :] - Y[j, :]) ** 2, axis=1)
-    return xp.maximum(squared, 0.0)
 
 
 def first(mask: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -39,6 +39,7 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
+from mercer.sums._combinations import combine_kernel as combine_kernel  # for Mercer's estimators
 from mercer.sums._explain import explain_kernel_sum
 from mercer.sums._landmarks import landmark_kernel_sum
 from mercer.sums._left_out import Removal, left_out_log_sums

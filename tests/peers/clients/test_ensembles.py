@@ -36,15 +36,15 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 import mercer
 
-WEIGHTED = [
+PROBABLE = [
     mercer.ISEClassifier(),
     mercer.KernelFisherDiscriminant(),
     mercer.LaplacianClassifier(),
     mercer.ParzenClassifier(),
     mercer.SparseKernelFisherDiscriminant(random_state=0),
 ]
-CLASSIFIERS = [*WEIGHTED, mercer.LaplacianSVC()]
-PROBABLE = WEIGHTED
+CLASSIFIERS = [*PROBABLE, mercer.LaplacianSVC()]
+WEIGHTED = CLASSIFIERS
 
 
 def _name(estimator: BaseEstimator) -> str:

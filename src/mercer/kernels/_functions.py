@@ -1,0 +1,151 @@
+"""Kernels by the names of scikit-learn's kernel machines, for estimators that have matrices."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from mercer._arrays import like
+from mercer.kernels._distances import absolute_differences, squared_distances
+
+Array = Any
+FloatArray = NDArray[np.float64]
+
+_WITH_GAMMA = {"laplacian", "poly", "rbf", "sigmoid"}
+_LARGEST = 1e100  # value of a kernel whose products are in range
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A kernel k(x, y) = profile(base(x, y)), where only the profile depends on gamma.
+
+    =========== =========================== ===========================
+    name        base                        profile
+    =========== =========================== ===========================
+    rbf         squared distance            exp(−gamma·base)
+    laplacian   sum of absolute differences exp(−gamma·base)
+    poly        inner product               (gamma·base + coef0)^degree
+    sigmoid     inner product               tanh(gamma·base + coef0)
+    linear      inner product               base
+    cosine      cosine of the angle         base
+    precomputed the given entry             base
+    a callable  what it returns             base
+    =========== =========================== ===========================
+
+    A callable takes two tables and returns a matrix, as SVC's does; with `by_rows` it takes two
+    rows and returns a number.  Names that the discriminants have take torch tensors too.
+    """
+
+    kernel: str | Callable[..., Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 1.0
+    by_rows: bool = False
+
+    @property
+    def uses_gamma(self) -> bool:
+        """Whether gamma means anything."""
+        return isinstance(self.kernel, str) and self.kernel in _WITH_GAMMA
+
+    def with_gamma(self, gamma: float) -> "KernelFunction":
+        """Return the same kernel of another width."""
+        return replace(self, gamma=gamma)
+
+    def base(self, X: Any, Y: Any) -> Array:
+        """Return the part that does not depend on gamma, of shape (n, m)."""
+        xp: Any = array_namespace(X)
+        if self.kernel == "rbf":
+            return squared_distances(X, Y)
+        if self.kernel == "laplacian":
+            return absolute_differences(X, Y)
+        if self.kernel in ("linear", "poly", "sigmoid"):
+            with np.errstate(over="ignore"):
+                return xp.astype(X, xp.float64, copy=False) @ Y.T
+        if self.kernel == "precomputed":
+            return xp.astype(X, xp.float64, copy=False)
+        if self.kernel == "cosine" or self.by_rows:
+            from sklearn.metrics.pairwise import pairwise_kernels
+
+            return np.asarray(pairwise_kernels(X, Y, metric=self.kernel), dtype=np.float64)
+        kernel: Any = self.kernel
+        K = like(kernel(X, Y), X, dtype=xp.float64)
+        if tuple(K.shape) != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"kernel must return a matrix of shape {(X.shape[0], Y.shape[0])} here, as SVC's "
+                f"does; it returned shape {tuple(K.shape)}."
+            )
+        return K
+
+    def profile(self, base: Array) -> Array:
+        """Return the kernel at these values of the base."""
+        xp = array_namespace(base)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.kernel in ("rbf", "laplacian"):
+                return xp.exp(-self.gamma * base)
+            if self.kernel == "poly":
+                return (self.gamma * base + self.coef0) ** self.degree
+            if self.kernel == "sigmoid":
+                return xp.tanh(self.gamma * base + self.coef0)
+            return base
+
+    def matrix(self, X: Any, Y: Any) -> Array:
+        """Return the kernel matrix in float64, of shape (n, m)."""
+        return self.profile(self.base(X, Y))
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Return the values k(xᵢ, xᵢ)."""
+        if self.kernel in ("rbf", "laplacian"):
+            return np.ones(len(X))
+        if self.kernel == "cosine":  # 0 for a row of zeros
+            from sklearn.preprocessing import normalize
+
+            unit = normalize(X)
+            return np.asarray(np.einsum("ij,ij->i", unit, unit))
+        rows = (X[i : i + 1] for i in range(len(X)))
+        return np.array([self.matrix(row, row)[0, 0] for row in rows])
+
+    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
+        """Return the kernel matrix in float32 where the kernel is rbf: for long streams of rows."""
+        if self.kernel != "rbf":
+            return self.matrix(X, Y)
+        gamma = np.float32(self.gamma)
+        K = X @ (2 * gamma * Y.T)
+        K -= gamma * np.einsum("ij,ij->i", X, X)[:, None]
+        K -= gamma * np.einsum("ij,ij->i", Y, Y)
+        np.minimum(K, 0, out=K)
+        return np.exp(K, out=K)
+
+    def check_range(self, K: Array, least: float = 1 / _LARGEST) -> None:
+        """Refuse a kernel of the rows whose values have no products, or are all below `least`."""
+        xp = array_namespace(K)
+        largest = max(-float(xp.min(K)), float(xp.max(K)))
+        if 0 < largest < least or not largest <= _LARGEST:
+            bounds = f"{least:g} … {_LARGEST:g}" if least else f"{_LARGEST:g}"
+            raise ValueError(
+                f"kernel={self.kernel!r} takes values of size {largest:.2g} on the rows of X, "
+                f"beyond {bounds}; scale X."
+            )
+
+
+def resolve_gamma(gamma: float | str, X: Array, weights: Array = None) -> float:
+    """Return a number for gamma: itself, or by the rules of scikit-learn's SVC.
+
+    1 / n_features for "auto", and that divided by the variance of all numbers for "scale", in
+    which a row of weight two counts as two rows.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    variance = _variance(X, weights) if gamma == "scale" else 1.0
+    return 1.0 if variance == 0 else 1.0 / (X.shape[1] * variance)
+
+
+def _variance(X: Array, weights: Array) -> float:
+    """Return the variance of all numbers of X."""
+    if weights is None:
+        return float(array_namespace(X).var(X))
+    shares = (weights / weights.max())[:, None]  # products stay in range
+    count = shares.sum() * X.shape[1]
+    return float((shares * (X - (shares * X).sum() / count) ** 2).sum() / count)

@@ -1,0 +1,46 @@
+"""Σⱼ k(xᵢ, yⱼ) cⱼ for the kernels of kernel machines, of which the engine has one."""
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
+
+from mercer._memory import in_blocks, working_memory
+from mercer.kernels import KernelFunction, width_from_gamma
+from mercer.sums._api import kernel_sum
+
+Array = Any
+
+
+def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array:
+    """Return Σⱼ k(x, yⱼ) coefⱼ at each row x, of shape (n, n_outputs), in bounded memory."""
+    xp: Any = array_namespace(X)
+    by_engine = function.kernel == "rbf"
+    if by_engine and is_numpy_array(X):
+        return _gaussian_sums(X, Y, coef, function.gamma)
+    out = xp.empty((X.shape[0], coef.shape[1]), dtype=xp.float64, device=device(X))
+
+    def fill(rows: slice) -> None:
+        block = X[rows, :]
+        if by_engine:
+            out[rows, :] = _gaussian_sums(block, Y, coef, function.gamma)
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[rows, :] = function.matrix(block, Y) @ coef
+        if not bool(xp.all(xp.isfinite(out[rows, :]))):
+            raise ValueError(
+                f"X has rows so large that kernel={function.kernel!r} is beyond the range of "
+                "floating point."
+            )
+
+    # The engine bounds all memory but that of the rows in float64.
+    wide = X.shape[1] + coef.shape[1] if by_engine else Y.shape[0]
+    in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * wide))
+    return out
+
+
+def _gaussian_sums(X: Any, Y: Any, coef: Array, gamma: float) -> Array:
+    """Return sums of the rbf kernel by the engine, in float64."""
+    xp: Any = array_namespace(X)
+    sums = kernel_sum(X, Y, weights=coef, bandwidth=width_from_gamma(gamma))
+    return xp.astype(sums, xp.float64, copy=False)

@@ -1,0 +1,74 @@
+"""Kernels by name: scikit-learn's matrices, and the numbers that stand for "scale" and "auto"."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC
+
+from mercer.kernels import KernelFunction, resolve_gamma
+from mercer.sums import combine_kernel
+
+NAMES = ["rbf", "laplacian", "poly", "sigmoid", "linear", "cosine"]
+PARAMETERS = {"gamma": 0.3, "degree": 2, "coef0": 0.5}
+
+
+def rows(seed, n):
+    return np.random.default_rng(seed).normal(size=(n, 4))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_matrices_are_those_of_scikit_learn(name):
+    X, Y, coef = rows(0, 20), rows(1, 7), rows(2, 7)
+    X[3] = 0
+    kernel = KernelFunction(name, **PARAMETERS)
+    expected = pairwise_kernels(X, Y, metric=name, filter_params=True, **PARAMETERS)
+    np.testing.assert_allclose(kernel.matrix(X, Y), expected, rtol=1e-13)
+    np.testing.assert_allclose(kernel.diagonal(X), kernel.matrix(X, X).diagonal(), atol=1e-15)
+    np.testing.assert_allclose(combine_kernel(kernel, X, Y, coef), expected @ coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_profile_depends_on_gamma(name):
+    X, Y = rows(0, 9), rows(1, 7)
+    kernel = KernelFunction(name, **PARAMETERS)
+    wider = kernel.with_gamma(0.1)
+    np.testing.assert_array_equal(kernel.base(X, Y), wider.base(X, Y))
+    differs = not np.array_equal(kernel.matrix(X, Y), wider.matrix(X, Y))
+    assert differs == kernel.uses_gamma
+
+
+def test_callables_take_two_tables_or_two_rows():
+    X, Y = rows(0, 9), rows(1, 7)
+    tables = KernelFunction(lambda A, B: (A @ B.T + 1) ** 2)
+    two_rows = KernelFunction(lambda a, b: (a @ b + 1) ** 2, by_rows=True)
+    np.testing.assert_allclose(tables.matrix(X, Y), two_rows.matrix(X, Y), rtol=1e-13)
+    np.testing.assert_allclose(two_rows.diagonal(X), tables.matrix(X, X).diagonal(), rtol=1e-13)
+    with pytest.raises(ValueError, match=r"shape \(9, 7\) here.* it returned shape \(7, 9\)"):
+        KernelFunction(lambda A, B: B @ A.T).matrix(X, Y)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, np.nan])
+def test_values_without_products_are_refused(size):
+    kernel, K = KernelFunction("linear"), np.array([[0.0, -size]])
+    with pytest.raises(ValueError, match=r"size .* on the rows of X, beyond 1e-100 … 1e\+100;"):
+        kernel.check_range(K)
+    if size < 1:
+        kernel.check_range(K, least=0.0)
+    else:
+        with pytest.raises(ValueError, match=r"on the rows of X, beyond 1e\+100; scale X"):
+            kernel.check_range(K, least=0.0)
+
+
+def test_gamma_is_what_svc_takes():
+    X, y = rows(0, 30) * [1, 2, 3, 4] + 5, np.arange(30) % 2
+    for gamma in ("scale", "auto", 0.7):
+        assert resolve_gamma(gamma, X) == SVC(gamma=gamma).fit(X, y)._gamma
+    assert resolve_gamma("scale", np.ones((3, 2))) == 1.0
+
+
+def test_gamma_of_weights_is_that_of_copies():
+    X, times = rows(0, 30) + 3, np.arange(30) % 4
+    copies = resolve_gamma("scale", np.repeat(X, times, axis=0))
+    assert resolve_gamma("scale", X, times * 1.0) == pytest.approx(copies, rel=1e-13)
+    assert resolve_gamma("scale", X, np.full(30, 2.0)) == resolve_gamma("scale", X)
+    assert resolve_gamma("scale", X * 1e140, np.full(30, 1e40)) > 0
