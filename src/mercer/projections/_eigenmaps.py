@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
-from mercer.samples import LARGEST, check_size, check_span, on_dask, refuse_tensor, refuses_dask
+from mercer.samples import (
+    LARGEST,
+    check_new_rows,
+    check_size,
+    on_dask,
+    refuse_tensor,
+    refuses_dask,
+    validate_training,
+)
 from mercer.spectral import sparse_eigh
 
 __all__ = ["LaplacianEigenmaps"]
@@ -159,9 +167,9 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self
             The fitted estimator.
         """
-        refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, copy=True)  # kept
-        check_span(X)
+        X = validate_training(
+            self, X, double=True, tensors=False, span=True, ensure_min_samples=2, copy=True
+        )  # kept
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
         edges = radius_edges(X, X, self._radii, self._radii)
@@ -219,7 +227,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         check_is_fitted(self)
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = check_new_rows(self, X, None)
         check_size(X)
         n_edges = 4 * self.n_neighbors if self.neighborhood == "knn" else len(self.X_fit_)
         out: FloatArray = by_slabs(self._extend, X, _BYTES_PER_EDGE * n_edges)
@@ -253,6 +261,11 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             with np.errstate(under="ignore"):
                 weights = np.exp(-0.5 * squared / self.affinity_width_**2)
         return csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        return tags
 
     @property
     def _n_features_out(self) -> int:

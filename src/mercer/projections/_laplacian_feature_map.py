@@ -8,22 +8,20 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import like, to_numpy
+from mercer._arrays import itemsize, like, to_numpy
 from mercer._memory import by_slabs, room_on_device
-from mercer._sklearn import Interval, StrOptions, fit_context, get_namespace
+from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import resolve_bandwidth
 from mercer.bandwidth._resolve import RULES
 from mercer.kernels import get_kernel, mercer_width
 from mercer.samples import (
-    check_same_home,
+    check_new_rows,
     check_size,
-    check_span,
-    check_tensor,
     check_width_span,
     on_dask,
     refuses_dask,
+    validate_training,
 )
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
@@ -174,11 +172,8 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
             Coordinates of the rows.
         """
-        X = check_tensor(X)
-        xp, _ = get_namespace(X)
-        floats = [xp.float64, xp.float32]
-        X = validate_data(self, X, dtype=floats, ensure_min_samples=2, copy=True)  # it is kept
-        check_span(X)
+        X = validate_training(self, X, span=True, ensure_min_samples=2, copy=True)  # it is kept
+        xp = array_namespace(X)
         if self.n_components > X.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "
@@ -208,15 +203,13 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
             Coordinates.
         """
-        check_is_fitted(self)
-        X = check_tensor(X)
-        xp, _ = get_namespace(X)
-        X = validate_data(self, X, reset=False, dtype=[xp.float64, xp.float32])
+        X = check_new_rows(self, X, self.X_fit_)
+        xp = array_namespace(self.X_fit_)
         check_size(X)
-        check_same_home(X, self.X_fit_)
+        floats = xp.float32 if itemsize(X) == 4 else xp.float64
         with room_on_device(f"the coordinates of {X.shape[0]} rows"):
             return by_slabs(
-                lambda rows: xp.astype(self._coordinates(rows), X.dtype),
+                lambda rows: xp.astype(self._coordinates(rows), floats),
                 X,
                 8 * (X.shape[1] + 4 * self._n_features_out + 4),
             )
@@ -235,6 +228,11 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             out[near] = self._sums(X[near], expansion) * xp.exp(-0.5 * log_density[near])[:, None]
         out[~near] = self._far_sums(X[~near], expansion)
         return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -7,18 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import validate_data
 
-from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.projections._feature_space import FeatureSpace, feature_space
 from mercer.projections._semi_supervised import encode_labels
-from mercer.samples import check_row_weights, check_size, check_span, refuse_tensor
+from mercer.samples import (
+    check_new_rows,
+    check_row_weights,
+    check_size,
+    check_some_weight,
+    check_span,
+    refuse_tensor,
+    validate_training,
+)
 from mercer.sums import combine_kernel
 
 __all__ = ["LaplacianMachine", "Setting"]
@@ -78,13 +84,13 @@ class LaplacianMachine(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, signs: bool = False
     ) -> tuple[FloatArray, NDArray[np.intp], FloatArray]:
         """Return the rows that count, their classes (−1: none) and weights; set ``classes_``."""
-        refuse_tensor(X, self)
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_training(self, X, y, double=True, tensors=False, ensure_min_samples=2)
         weights = check_row_weights(sample_weight, len(X))
         counted = weights > 0
+        check_some_weight(bool(counted.any()))
         if not counted.all():
             X, y, weights = X[counted], y[counted], weights[counted]
-        self.classes_, codes = encode_labels(y, signs=signs, weighted=not counted.all())
+        self.classes_, codes = encode_labels(self, y, signs=signs)
         check_span(X)
         return X, codes, weights
 
@@ -116,31 +122,27 @@ class LaplacianMachine(BaseEstimator):
         by_rows = callable(self.kernel)
         return KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0, by_rows=by_rows)
 
-    def _project(
-        self,
-        X: Any,
-        components: FloatArray | None,
-        finish: Callable[[FloatArray], NDArray[Any]] = np.asarray,
-    ) -> NDArray[Any]:
-        """Return what is made of projections on components, or by kernel sums without these.
-
-        As many rows at a time as fit the memory budget.
-        """
+    def _check_new(self, X: Any, fitted: Any = None) -> Any:
+        """Return new rows as floats whose squares are in range; sparse ones stay sparse."""
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        check_size(X)
-        kernel = self._kernel()
+        X = check_new_rows(self, X, None)
+        if isinstance(X, np.ndarray) or issparse(X):  # of rows in blocks, one block at a time
+            check_size(X)
+        return X
 
-        def project(rows: FloatArray) -> NDArray[Any]:
-            rows = rows.astype(np.float64, copy=False)
-            if components is not None:
-                return finish(rows @ components.T)
-            return finish(combine_kernel(kernel, rows, self.X_fit_, self.dual_coef_))
+    def _projections(self, X: FloatArray, components: FloatArray | None) -> FloatArray:
+        """Return projections of rows on components, or by kernel sums without these."""
+        X = X.astype(np.float64, copy=False)
+        if components is not None:
+            return np.asarray(X @ components.T)
+        return np.asarray(combine_kernel(self._kernel(), X, self.X_fit_, self.dual_coef_))
 
-        width = len(self.dual_coef_.T if components is None else components)
-        return np.asarray(by_slabs(project, X, 8 * (X.shape[1] + 3 * width)))
+    def _width(self, components: FloatArray | None) -> int:
+        """Return how many projections there are."""
+        return len(self.dual_coef_.T if components is None else components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
         tags.target_tags.required = True
         return tags

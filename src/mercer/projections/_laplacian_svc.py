@@ -5,13 +5,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
-from mercer.samples import merge_copies, on_dask, refuses_dask
+from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
 __all__ = ["LaplacianSVC"]
@@ -19,12 +17,8 @@ __all__ = ["LaplacianSVC"]
 FloatArray = NDArray[np.float64]
 
 
-@on_dask(
-    fit=refuses_dask("its support vector machines look at all rows at once"),
-    decision_function=lambda m: (None if len(m.classes_) == 2 else len(m.classes_), np.float64),
-    predict=lambda m: (None, m.classes_.dtype),
-)
-class LaplacianSVC(ClassifierMixin, LaplacianMachine):
+@on_dask(fit=refuses_dask("its support vector machines look at all rows at once"))
+class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     r"""Support vector classifier whose output is smooth along a graph of all rows (LapSVM).
 
     A support vector machine with a penalty on outputs that differ between neighbours.  Rows
@@ -222,46 +216,18 @@ class LaplacianSVC(ClassifierMixin, LaplacianMachine):
             self.dual_coef_ = c - weight * (setting.L @ (whitened.G @ V))
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Signed outputs: positive for the second of two classes, or one column per class.
+    @property
+    def _fitted(self) -> FloatArray:
+        return self.intercept_
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+    @property
+    def _components(self) -> FloatArray | None:
+        return self.coef_ if self.kernel == "linear" else None
 
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            A score for each class, or one for two classes: positive for the second.
-        """
-        return self._answer(X, self._outputs)
+    def _scores(self, X: FloatArray) -> FloatArray:
+        """Return the outputs of the machines; of one, half of it for either class."""
+        out: FloatArray = self._projections(X, self._components) + self.intercept_
+        return np.concatenate([-out / 2, out / 2], axis=1) if len(self.classes_) == 2 else out
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            A class for each row.
-        """
-
-        def finish(projections: FloatArray) -> NDArray[Any]:
-            out = self._outputs(projections)
-            best = (out > 0).astype(np.intp) if out.ndim == 1 else out.argmax(axis=1)
-            return np.asarray(self.classes_[best])
-
-        return self._answer(X, finish)
-
-    def _answer(self, X: Any, finish: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
-        check_is_fitted(self)
-        return self._project(X, self.coef_ if self.kernel == "linear" else None, finish)
-
-    def _outputs(self, projections: FloatArray) -> FloatArray:
-        out: FloatArray = projections + self.intercept_
-        return out[:, 0] if len(self.classes_) == 2 else out
+    def _bytes_per_row(self, X: Any) -> int:
+        return int(8 * (X.shape[1] + 5 * self._width(self._components)))

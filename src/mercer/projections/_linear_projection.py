@@ -11,22 +11,23 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._memory import by_slabs
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
 from mercer.samples import (
     check_coordinates,
-    check_span,
+    check_new_rows,
     on_dask,
     power_of_two,
     refuse_tensor,
     refuses_dask,
+    validate_training,
 )
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
-__all__ = ["LinearGraphProjection", "Rows", "solve_projection"]
+__all__ = ["LinearGraphProjection", "PrincipalRows", "solve_projection"]
 
 FloatArray = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ _TIE = 1e-10
 
 
 @dataclass(frozen=True)
-class Rows:
+class PrincipalRows:
     """Centred rows in principal coordinates, X/unit = (U · lengths) @ axes, and their classes.
 
     The unit is a power of two near the largest number, so that squares stay in range.
@@ -54,7 +55,7 @@ class Rows:
 
 
 def solve_projection(
-    rows: Rows, A: FloatArray, B: FloatArray | None, n_components: int
+    rows: PrincipalRows, A: FloatArray, B: FloatArray | None, n_components: int
 ) -> tuple[FloatArray, FloatArray]:
     """Smallest values of A against B, in the coordinates U, as directions (k, d).
 
@@ -110,7 +111,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @abstractmethod
     def _solve(
-        self, rows: Rows, graph: csr_array, n_components: int
+        self, rows: PrincipalRows, graph: csr_array, n_components: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return eigenvalues and directions (k, n_features)."""
 
@@ -134,26 +135,25 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self
             The fitted estimator.
         """
-        refuse_tensor(X, self)
+        options: dict[str, Any] = {"double": True, "tensors": False, "span": True}
         if y is None:
             if self._needs_classes:
                 raise ValueError(
                     f"{type(self).__name__} requires y to be passed, but the target y is None: "
                     "graphs of classes and label_weight need it."
                 )
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            X = validate_training(self, X, ensure_min_samples=2, **options)
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            X, y = validate_training(self, X, y, ensure_min_samples=2, **options)
             if self._needs_classes or self.n_components is None:
                 check_classification_targets(y)
-        check_span(X)
         self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact where a column is constant
         centred = X - self.mean_
         unit = power_of_two(centred)
         U, lengths, axes = principal_axes(centred / unit, self.pca_components)
         if not len(lengths):
             raise ValueError("X has no variance: all rows are the same.")
-        rows = Rows(U, lengths, axes, y, unit)
+        rows = PrincipalRows(U, lengths, axes, y, unit)
 
         count = self.n_components
         if count is None:
@@ -187,9 +187,8 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ndarray of shape (n_samples, n_components_)
             Coordinates.
         """
-        check_is_fitted(self)
         refuse_tensor(X, self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = check_new_rows(self, X, None)
         out: FloatArray = by_slabs(
             lambda rows: (rows - self.mean_) @ self.components_.T, X, 8 * X.shape[1]
         )
@@ -224,5 +223,6 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # made dense where that fits the memory budget
         tags.target_tags.required = self._needs_classes
         return tags

@@ -19,7 +19,11 @@ from mercer.graphs import (
     perturb_edges,
     symmetrize,
 )
-from mercer.projections._linear_projection import LinearGraphProjection, Rows, solve_projection
+from mercer.projections._linear_projection import (
+    LinearGraphProjection,
+    PrincipalRows,
+    solve_projection,
+)
 
 __all__ = ["LocalityPreservingProjection"]
 
@@ -173,7 +177,7 @@ class LocalityPreservingProjection(LinearGraphProjection):
         self.random_state = random_state
 
     def _solve(
-        self, rows: Rows, graph: csr_array, n_components: int
+        self, rows: PrincipalRows, graph: csr_array, n_components: int
     ) -> tuple[FloatArray, FloatArray]:
         if self.affinity == "heat":
             width = self.affinity_width

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import one_thread
+from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
 from mercer.projections._directions import ClassOrder, Directions, find_directions
 from mercer.projections._laplacian_machine import LaplacianMachine, Setting
@@ -328,8 +329,11 @@ class LaplacianSupportVectorAnalysis(
         ndarray of shape (n_samples, n_components_)
             Coordinates.
         """
-        check_is_fitted(self)
-        return self._project(X, self.components_ if self.kernel == "linear" else None)
+        X = self._check_new(X)
+        components = self.components_ if self.kernel == "linear" else None
+        n_bytes = 8 * (X.shape[1] + 3 * self._width(components))
+        out: FloatArray = by_slabs(lambda rows: self._projections(rows, components), X, n_bytes)
+        return out
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return to the space of the features: the nearest rows that project so (linear only).

@@ -17,7 +17,11 @@ from mercer.graphs import (
     reconstruction_weights,
     uniform_weights,
 )
-from mercer.projections._linear_projection import LinearGraphProjection, Rows, solve_projection
+from mercer.projections._linear_projection import (
+    LinearGraphProjection,
+    PrincipalRows,
+    solve_projection,
+)
 
 __all__ = ["RoweisSaulProjection"]
 
@@ -172,7 +176,7 @@ class RoweisSaulProjection(LinearGraphProjection):
         self.random_state = random_state
 
     def _solve(
-        self, rows: Rows, graph: csr_array, n_components: int
+        self, rows: PrincipalRows, graph: csr_array, n_components: int
     ) -> tuple[FloatArray, FloatArray]:
         F, alpha = rows.coordinates, self.label_weight
         if self.weights == "uniform":

@@ -7,21 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from mercer.samples import check_two_classes
+
 __all__ = ["encode_labels"]
 
 
 def encode_labels(
-    y: NDArray[Any], *, signs: bool = False, weighted: bool = False
+    model: Any, y: NDArray[Any], *, signs: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Classes, sorted, and the number of each row's class; −1 for rows without a label.
 
     In arrays of numbers −1 marks such a row; in arrays of objects the number −1 does, beside
     names; arrays of strings have a name in every row.  With `signs`, an array of −1 and 1 is two
-    classes after all, with a warning: as labels it would be one class.  Where rows without weight
-    are left out (`weighted`), the sentence for too few classes says so.
+    classes after all, with a warning: as labels it would be one class.
 
     >>> import numpy as np
-    >>> encode_labels(np.array(["b", -1, "a", "b"], dtype=object))
+    >>> encode_labels(None, np.array(["b", -1, "a", "b"], dtype=object))
     (array(['a', 'b'], dtype=object), array([ 1, -1,  0,  1]))
     """
     if y.dtype.kind == "O":
@@ -42,12 +43,8 @@ def encode_labels(
     if len(known):
         check_classification_targets(known)
     classes, numbers = np.unique(known, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"At least two classes are needed and y has {len(classes)} class"
-            f"{'' if len(classes) == 1 else 'es'}{' with a positive weight' if weighted else ''}; "
-            "note that −1 means unlabelled here: code two classes as 0 and 1, not as −1 and 1."
-        )
+    note = " Note that −1 means unlabelled here: code two classes as 0 and 1, not as −1 and 1."
+    check_two_classes(model, classes, note)
     codes = np.full(len(y), -1, dtype=np.intp)
     codes[~unlabelled] = numbers
     return classes, codes

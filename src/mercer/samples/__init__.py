@@ -95,6 +95,7 @@ from mercer.samples._scales import (
 )
 from mercer.samples._training import (
     check_training,
+    check_two_classes,
     sample_of,
     validate_training,
 )
@@ -102,6 +103,7 @@ from mercer.samples._weights import (
     Merged,
     check_given_weights,
     check_row_weights,
+    check_some_weight,
     is_whole,
     leaving_weights,
     merge_copies,
@@ -139,9 +141,11 @@ __all__ = [
     "check_same_home",
     "check_sample",
     "check_size",
+    "check_some_weight",
     "check_span",
     "check_tensor",
     "check_training",
+    "check_two_classes",
     "check_width_span",
     "class_codes",
     "class_sizes",

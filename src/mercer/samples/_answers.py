@@ -107,19 +107,19 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what is made of the scores: (rows,) or (rows, n_columns)."""
         check_is_fitted(self)
         is_in_blocks = any(is_dask_array(value) for value in vars(self).values())
-        given, X = X, check_new_rows(self, X, None if is_in_blocks else self._fitted)
+        given, X = X, self._check_new(X, None if is_in_blocks else self._fitted)
         if is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
             X = X if is_dask_array(X) else from_memory(dense_rows(X))
             return as_given(finish(self._scores(X)), given)
         if is_dask_array(X):
-            answer = partial(self._answer_slabs, finish)
+            answer = partial(self._answer, finish=finish, n_columns=n_columns, dtype=dtype)
             return by_blocks(answer, X, n_columns=n_columns, dtype=dtype)
-        return self._answer_slabs(finish, X)
-
-    def _answer_slabs(self, finish: Callable[[Array], Array], X: Array) -> Array:
-        """Answer as many rows at a time as fit the budget."""
         with room_on_device(f"the scores of {X.shape[0]} rows"):
             return by_slabs(lambda rows: finish(self._scores(rows)), X, self._bytes_per_row(X))
+
+    def _check_new(self, X: Any, fitted: Array | None) -> Array:
+        """Return new rows as floats, in memory or in blocks."""
+        return check_new_rows(self, X, fitted)
 
     def _bytes_per_row(self, X: Array) -> int:
         """Return what scoring takes for each row, beside the rows."""

@@ -157,13 +157,23 @@ def check_span(X: Array) -> None:
 
 def check_size(X: Array) -> None:
     """Refuse numbers so large that their squares leave the range, naming the first."""
+    if issparse(X):
+        entries = X.tocoo()
+        beyond = np.flatnonzero(np.abs(entries.data) > LARGEST)[:1]
+        for k in beyond.tolist():
+            _refuse_size(entries.data[k], tuple(int(index[k]) for index in entries.coords))
+        return
     xp = array_namespace(X)
     if max(-float(xp.min(X)), float(xp.max(X))) > LARGEST:
         where = first(to_numpy(xp.abs(X) > LARGEST))
-        raise ValueError(
-            f"X contains {to_numpy(X)[where]:.2g} {place(where)}: numbers beyond {LARGEST:g} have "
-            f"no squares; divide column {where[1]} by a constant."
-        )
+        _refuse_size(to_numpy(X)[where], where)
+
+
+def _refuse_size(number: float, where: tuple[int, ...]) -> None:
+    raise ValueError(
+        f"X contains {number:.2g} {place(where)}: numbers beyond {LARGEST:g} have no squares; "
+        f"divide column {where[1]} by a constant."
+    )
 
 
 def check_width_span(bandwidth: float) -> None:

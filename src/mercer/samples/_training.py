@@ -32,7 +32,7 @@ from mercer.samples._sample import BlockSample, Sample
 from mercer.samples._scales import warn_of_scales
 from mercer.samples._weights import check_row_weights, check_some_weight, merge_copies
 
-__all__ = ["check_training", "sample_of", "validate_training"]
+__all__ = ["check_training", "check_two_classes", "sample_of", "validate_training"]
 
 
 def check_training(
@@ -113,9 +113,11 @@ def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
     rows = np.arange(X.shape[0])
     if sample_weight is not None:
         rows = np.flatnonzero(weights > 0)
+        check_some_weight(rows.size > 0)
+    if rows.size < X.shape[0]:
         X, labels, weights = take_rows(X, rows), labels[rows], weights[rows]
     classes, codes = np.unique(labels, return_inverse=True)
-    _check_classes(model, classes)
+    check_two_classes(model, classes)
     is_tensor = is_torch_array(y)
     model.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
     codes = codes.astype(np.int64)
@@ -132,13 +134,13 @@ def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
     )
 
 
-def _check_classes(model: Any, classes: NDArray[Any]) -> None:
-    """Refuse fewer than two classes."""
-    check_some_weight(classes.size > 0)
-    if classes.size == 1:
+def check_two_classes(model: Any, classes: NDArray[Any], note: str = "") -> None:
+    """Refuse fewer than two classes; the note may say why there are so few."""
+    if classes.size < 2:
+        got = f"one class: {classes.tolist()[0]!r}" if classes.size else "none"
         raise ValueError(
             f"{type(model).__name__} needs at least two classes in y with a positive weight, got "
-            f"one class: {classes.tolist()[0]!r}."
+            f"{got}.{note}"
         )
 
 
@@ -152,14 +154,13 @@ def _blocks_of(model: Any, X: Any, y: Any, sample_weight: Any) -> BlockSample:
     if sample_weight is not None:
         weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
         weights, X, labels, rows = keep_counted(weights, X, labels, rows)
-        if X.shape[0] == 0:
-            _check_classes(model, classes[:0])
+        check_some_weight(X.shape[0] > 0)
         weights = settle_dask_weights(weights)
         classes, labels = find_classes(labels, X)
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ValueError("y contains NaN or infinity.")
     check_classification_targets(classes)
-    _check_classes(model, classes)
+    check_two_classes(model, classes)
     model.classes_ = classes
     codes = class_codes(classes, labels)
     weights, unit, X, codes, rows = merge_dask_copies(X, codes, weights, rows)
