@@ -40,7 +40,7 @@ REASONS = {
         not ((w > 1e-100) & (w < 1e100) | (w == 0)).all()
     ),
     r"^sample_weight contains .* beside": lambda X, w, m: w.max() > 1e99 * w[w > 0].min(),
-    r"classes? (in y|with a positive weight)": lambda X, w, m: w is not None,
+    r"class(es)? (in y|with a positive weight)": lambda X, w, m: w is not None,
     r"^bandwidth=.* is too small for coordinates": lambda X, w, m: True,
     r"^bandwidth=.* has no square": lambda X, w, m: _is_extreme(m.bandwidth),
     r"^kernel=.* takes values of size": lambda X, w, m: m.kernel in ("linear", "poly"),
