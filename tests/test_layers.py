@@ -1,6 +1,7 @@
 """The import table of the design (docs/architecture.md): who may import whom."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,25 @@ def test_modules_are_private():
     for path in FILES:
         parts = path.relative_to(ROOT).parts
         assert path.name.startswith("_") or parts[0].startswith("_"), f"{path} is public"
+
+
+def test_no_package_imports_a_private_module_of_another():
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
+                "mercer."
+            ):
+                continue
+            _, package, *modules = node.module.split(".")
+            inside = [m for m in modules if m.startswith("_")] + (
+                [a.name for a in node.names if a.name.startswith("_")]
+            )
+            assert package == _package(path) or not inside, f"{path} imports {node.module}"
+
+
+def test_only_samples_and_sums_know_dask():
+    for path in FILES:
+        if _package(path) not in ("samples", "sums", "_system"):
+            text = path.read_text(encoding="utf-8")
+            assert "is_dask_array" not in text, f"{path} asks for Dask arrays"
+            assert not re.search(r"^\s*(import|from) dask\b", text, re.MULTILINE), path

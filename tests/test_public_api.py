@@ -15,11 +15,12 @@ PACKAGES = [
     *(
         f"mercer.{m.name}"
         for m in pkgutil.iter_modules(mercer.__path__)
-        if m.ispkg and not m.name.startswith("_")
+        if m.ispkg and not m.name.startswith("_") and m.name != "samples"  # which is for us alone
     ),
 ]
 # What packages export for Mercer's own estimators, without a promise to anyone else.
 INTERNAL = {
+    "mercer.bandwidth": {"RULES"},
     "mercer.kernels": {"KernelFunction", "resolve_gamma", "squared_distances"},
     "mercer.sums": {"combine_kernel"},
 }
