@@ -15,36 +15,25 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer.classifiers._class_vectors import (
-    ClassVectors,
-    Products,
-    add_own,
-    merge_split,
-    split_terms,
-)
+from mercer.classifiers._class_vectors import ClassVectors, add_own
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
-from mercer.classifiers._logs import logsumexp, safe_log
-from mercer.classifiers._point_sums import class_sums_in_blocks
+from mercer.classifiers._logs import logsumexp
 from mercer.classifiers._sample import Rows, Sample
 from mercer.classifiers._selection import QUARTILE_ROWS, ladder_centre
 from mercer.kernels import Kernel
 from mercer.samples import (
-    Blocks,
-    compute,
     compute_arrays,
     from_memory,
     gather_rows,
     log_total,
     take_by_code,
 )
-from mercer.sums import log_kernel_sum
-from mercer.sums.dask._left_out import left_out_blocks, left_out_rows
+from mercer.sums import group_sums, left_out_log_sums, log_kernel_sum
 
 __all__ = [
     "block_centre",
     "links_of_blocks",
     "other_window_sums",
-    "products_of_blocks",
     "vector_parts",
     "window_parts",
 ]
@@ -59,9 +48,9 @@ def window_parts(
     """Yield the plain class sums of Gaussian windows: what `LeftOutWindows` yields."""
     weights = _copies(sample.weights, len(widths))
     for some in ClassVectors(sample, widths, weights).slabs(rows):
-        sums, _ = left_out_rows(
-            sample.X, sample.codes, sample.n_classes, sample.judged.order[some],
-            bandwidths=widths, weights=weights,
+        sums, _ = left_out_log_sums(
+            sample.X, sample.codes, bandwidths=widths, weights=weights,
+            rows=sample.judged.order[some], n_groups=sample.n_classes,
         )  # fmt: skip
         judged = sample.judged
         counts, copies = judged.counts_without(some), judged.weights[some] - judged.unit[some]
@@ -105,10 +94,10 @@ def vector_parts(ladder: LeftOutVectors, rows: Numbers | None) -> Iterator[LeftO
     vectors, sample = ladder.vectors, ladder.vectors.sample
     for some in vectors.slabs(rows):
         numbers = sample.judged.order[some]
-        options: dict[str, Any] = {"bandwidths": vectors.widths, "weights": vectors.weights}
         of_rows = partial(
-            left_out_rows, sample.X, sample.codes, sample.n_classes, numbers, **options
-        )
+            left_out_log_sums, sample.X, sample.codes, bandwidths=vectors.widths,
+            weights=vectors.weights, rows=numbers, n_groups=sample.n_classes,
+        )  # fmt: skip
         sums, drifts = of_rows(removal=ladder.removal)
         plain = of_rows()[0] if ladder.removal is not None and ladder.links is not None else sums
         piece = _in_memory(ladder, some, numbers)
@@ -118,37 +107,12 @@ def vector_parts(ladder: LeftOutVectors, rows: Numbers | None) -> Iterator[LeftO
             yield replace(part, rows=some)
 
 
-def products_of_blocks(vectors: ClassVectors) -> Products:
-    """Return ⟨M_c, M_j⟩ of all classes, from which one row of c can be taken without loss.
-
-    Rows are numbered as they were given.
-    """
-    sample = vectors.sample
-    sums = left_out_blocks(
-        sample.X, sample.codes, sample.n_classes, bandwidths=vectors.widths,
-        weights=vectors.weights,
-    )  # fmt: skip
-    sizes = tuple(np.diff(sums.starts).tolist())
-    others = [
-        Blocks.of(sample.codes.rechunk({0: sizes})),
-        Blocks.of(vectors.weights.rechunk({1: sizes}), axis=1),
-    ]
-    parts = sums.map(partial(_split_piece, sample.n_classes), *others, name="products")
-    tops, largest, rests = compute(parts.merged(merge_split, name="products"))[0]
-    return Products(np.logaddexp(tops, rests), largest, rests)
-
-
 def links_of_blocks(sample: Sample, beta: Array, norms: Array, width: float) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
     codes = sample.codes
-    logs = class_sums_in_blocks(
-        sample.X,
-        sample.X,
-        beta / take_by_code(norms, codes),
-        sample.n_classes,
-        log=True,
-        groups=codes,
-        bandwidth=width,
+    shares = beta / take_by_code(norms, codes)
+    logs = group_sums(
+        sample.X, sample.X, shares, codes, sample.n_classes, log=True, bandwidth=width
     )
     index = np.arange(sample.n_classes)
     others = array_namespace(beta).where(codes[:, None] == index, -float("inf"), logs)
@@ -195,21 +159,6 @@ def _in_memory(ladder: LeftOutVectors, some: Rows, numbers: Numbers) -> LeftOutV
         is_here = numbers[place] == products.largest
         vars(piece)["products"] = replace(products, largest=np.where(is_here, place, -1))
     return replace(ladder, vectors=piece, densities=by_row[2] if len(by_row) == 3 else None)
-
-
-def _split_piece(
-    n_classes: int, start: int, sums: Any, codes: NDArray[Any], beta: NDArray[np.float64]
-) -> tuple[Any, ...]:
-    shape = (len(beta), n_classes, n_classes)
-    tops, largest, rests = np.full(shape, -np.inf), np.zeros(shape, int), np.full(shape, -np.inf)
-    terms = sums[0] + safe_log(beta)[:, :, None]
-    for c in range(n_classes):
-        members = np.flatnonzero(codes == c)
-        if members.size:
-            part = split_terms(np.moveaxis(terms[:, members], 1, 2), 0)
-            tops[:, c], rests[:, c] = part[0], part[2]
-            largest[:, c] = start + members[part[1]]
-    return tops, largest, rests
 
 
 def _copies(weights: Array, count: int) -> Array:

@@ -18,7 +18,6 @@ from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._logs import logsumexp, safe_log
 from mercer.classifiers._nodes import choose_nodes, node_shares
-from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._sample import Sample
@@ -26,7 +25,7 @@ from mercer.classifiers._selection import self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width
 from mercer.samples import class_sizes, held, is_dask_array, row_numbers
-from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums import group_sums, kernel_sum, log_kernel_sum
 
 Array = Any
 
@@ -385,16 +384,11 @@ class LaplacianClassifier(ClassVectorClassifier):
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
     def _log_scores(self, X: Array) -> Array:
-        xp, codes = array_namespace(X), self.node_classes_
-        log_sums = log_class_sums(
-            X,
-            self.X_fit_,
-            self.node_weights_,
-            groups=codes if is_dask_array(codes) else to_numpy(codes),
-            n_classes=len(self.classes_),
-            bandwidth=mercer_width(self.bandwidth_),
-            tol=self.tol,
-        )
+        xp = array_namespace(X)
+        log_sums = group_sums(
+            X, self.X_fit_, self.node_weights_, self.node_classes_, len(self.classes_),
+            log=True, bandwidth=mercer_width(self.bandwidth_), tol=self.tol,
+        )  # fmt: skip
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))
         else:

@@ -4,22 +4,11 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
+from mercer.sums import finite_top, logsumexp, safe_log
+
+__all__ = ["log_normalise", "log_sum_of_others", "logsumexp", "safe_log"]
+
 Array = Any
-
-
-def safe_log(a: Array) -> Array:
-    """Return log a, −inf where a ≤ 0, without a warning; NaN stays."""
-    xp = array_namespace(a)
-    nothing = a <= 0
-    logs = xp.log(xp.where(nothing, xp.ones_like(a), a))
-    return xp.where(nothing, xp.full_like(a, -float("inf")), logs)
-
-
-def logsumexp(a: Array) -> Array:
-    """Return log Σ exp(a) over the last axis; −inf where there is nothing to add."""
-    xp = array_namespace(a)
-    top = _finite_top(a)
-    return safe_log(xp.sum(xp.exp(a - top), axis=-1)) + top[..., 0]
 
 
 def log_sum_of_others(a: Array) -> Array:
@@ -29,7 +18,7 @@ def log_sum_of_others(a: Array) -> Array:
     largest term itself the others are added up anew.
     """
     xp = array_namespace(a)
-    top = _finite_top(a)
+    top = finite_top(a)
     terms = xp.exp(a - top)
     others = safe_log(xp.sum(terms, axis=-1, keepdims=True) - terms) + top
     columns = xp.arange(a.shape[-1], device=getattr(a, "device", None))
@@ -40,12 +29,5 @@ def log_sum_of_others(a: Array) -> Array:
 
 def log_normalise(a: Array) -> Array:
     """Return a − log Σ exp(a): the logarithms of shares that add up to 1, however large a is."""
-    a = a - _finite_top(a)
+    a = a - finite_top(a)
     return a - array_namespace(a).expand_dims(logsumexp(a), axis=-1)
-
-
-def _finite_top(a: Array) -> Array:
-    """Return the largest term, with its axis kept; 0 where all are −inf."""
-    xp = array_namespace(a)
-    top = xp.max(a, axis=-1, keepdims=True)
-    return xp.where(xp.isfinite(top), top, xp.zeros_like(top))

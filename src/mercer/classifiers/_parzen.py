@@ -18,12 +18,11 @@ from mercer.classifiers._base import ClassVectorClassifier, check_priors
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._logs import safe_log
-from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._sample import Rows, Sample
 from mercer.classifiers._selection import self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.samples import is_dask_array, keep_counted
-from mercer.sums import log_kernel_sum
+from mercer.sums import group_sums, log_kernel_sum
 
 Array = Any
 
@@ -254,29 +253,26 @@ class ParzenClassifier(ClassVectorClassifier):
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""
         xp = array_namespace(X)
-        codes = self._codes if is_dask_array(self._codes) else to_numpy(self._codes)
-        n_classes = len(self.classes_)
-        if isinstance(self.bandwidth_, float):
-            return log_class_sums(
-                X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
-            )  # fmt: skip
+        codes, n_classes = self._codes, len(self.classes_)
         kernel = get_kernel(self.kernel)
+        options: dict[str, Any] = {"log": True, "kernel": kernel, "tol": self.tol}
+        if isinstance(self.bandwidth_, float):
+            return group_sums(
+                X, self.X_fit_, self._weights, codes, n_classes, bandwidth=self.bandwidth_,
+                **options,
+            )  # fmt: skip
         columns = []
         if is_dask_array(X):  # one pass over all rows for each class
             for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-                sums = log_class_sums(
-                    X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                    kernel=kernel, bandwidth=h, tol=self.tol,
-                )  # fmt: skip
+                sums = group_sums(
+                    X, self.X_fit_, self._weights, codes, n_classes, bandwidth=h, **options
+                )
                 columns.append(sums[:, c] - kernel.log_normaliser(h, X.shape[1]))
             return xp.stack(columns, axis=1).rechunk({1: -1})
         for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-            rows = np.flatnonzero(codes == c)
-            sums = log_class_sums(
-                X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h, tol=self.tol,
-            )  # fmt: skip
+            rows = np.flatnonzero(to_numpy(codes) == c)
+            nodes, weights = take_rows(self.X_fit_, rows), take_rows(self._weights, rows)
+            sums = group_sums(X, nodes, weights, rows * 0, 1, bandwidth=h, **options)
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return xp.stack(columns, axis=1)
 

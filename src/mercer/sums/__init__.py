@@ -39,10 +39,26 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
-from mercer.sums._explain import explain_kernel_sum
+from mercer.sums._explain import SumPlan, explain_kernel_sum
+from mercer.sums._groups import (  # for Mercer's own estimators, as are the next two lines
+    group_products as group_products,
+)
+from mercer.sums._groups import (
+    group_slabs as group_slabs,
+)
+from mercer.sums._groups import (
+    group_sums as group_sums,
+)
+from mercer.sums._groups import (
+    own_group_sums as own_group_sums,
+)
 from mercer.sums._landmarks import landmark_kernel_sum
-from mercer.sums._left_out import Removal, left_out_log_sums
-from mercer.sums._plan import SumPlan
+from mercer.sums._left_out import left_out_log_sums
+from mercer.sums._logs import finite_top as finite_top
+from mercer.sums._logs import logsumexp as logsumexp
+from mercer.sums._logs import safe_log as safe_log
+from mercer.sums._problem import Removal
+from mercer.sums._products import Products as Products
 
 __all__ = [
     "Removal",
