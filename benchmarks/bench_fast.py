@@ -244,7 +244,7 @@ def classifier(options):
 def calibrate(options):
     """Print the constants from what they stand for, in core-seconds."""
     from mercer.sums.cpu._threads import thread_count
-    from mercer.sums.fast._grid import Box, Grid, reach_of
+    from mercer.sums.fast._grid import Grid, GridBox, reach_of
     from mercer.sums.fast._near import COLUMN_LEAF, _Leaves
 
     threads = thread_count()
@@ -261,7 +261,7 @@ def calibrate(options):
 
     n = 10**6
     for d, count in ((1, 2**10), (2, 2**9), (3, 2**6), (3, 2**7)):
-        box = Box(np.full(d, -5.0), np.full(d, 5.0))
+        box = GridBox(np.full(d, -5.0), np.full(d, 5.0))
         phases = Grid.around(box, 0.1, reach_of(1e-16)).phases(normal(n, d))
         plan = finufft.Plan(2, (count,) * d, eps=1e-14, isign=1, nthreads=threads)
         few = [phase[:1].copy() for phase in phases]

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array, is_torch_array
+from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 
 Array = Any
@@ -71,16 +71,7 @@ def _reader() -> Any:
 
 
 def like(values: Any, A: Array, dtype: Any = None) -> Array:
-    """Return values as an array of A's library, on A's device, by default of A's type.
-
-    Beside a Dask array, what is in memory stays there.
-    """
-    if is_dask_array(A) or is_dask_array(values):
-        return (
-            values.astype(dtype or A.dtype)
-            if is_dask_array(values)
-            else np.asarray(values, dtype=dtype or A.dtype)
-        )
+    """Return values as an array of A's library, on A's device, by default of A's type."""
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
 
 
@@ -99,13 +90,11 @@ def times_powers_of_two(A: Array, exponents: Array) -> Array:
 
 
 def copied(A: Array) -> Array:
-    """Return the values in an array of its own; a Dask array, which has none, as it is."""
-    return A if is_dask_array(A) else array_namespace(A).asarray(A, copy=True)
+    """Return the values in an array of its own."""
+    return array_namespace(A).asarray(A, copy=True)
 
 
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
     """Return these rows of A (or entries of a vector)."""
-    if is_dask_array(A):  # in blocks of the size that A has
-        return A[rows].rechunk({0: max(A.chunks[0])})
     xp = array_namespace(A)
     return xp.take(A, xp.asarray(rows, device=device(A)), axis=0)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from mercer.kernels import KERNELS, Kernel, get_kernel
-from mercer.sums import _dispatch, _reference, _torch, kernel_sum, log_kernel_sum
+from mercer.sums import _dispatch, _reference, kernel_sum, log_kernel_sum
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _run as _cpu
+from mercer.sums.torch import _run as _torch
 
 
 def build(X, Y, *, order=None, weights=None, bounds=None, **options):

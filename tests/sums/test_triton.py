@@ -23,13 +23,10 @@ from mercer.sums import (
     Removal,
     _arrange,
     _dispatch,
-    _left_out,
-    _torch,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
 )
-from mercer.sums._arrange_tensors import arrange_tensors
 from mercer.sums._box import Box
 from mercer.sums._problem import Problem
 from mercer.sums.cuda import _layout as _triton_layout
@@ -44,6 +41,9 @@ from mercer.sums.cuda._layout import (
     TOGETHER,
     count_pieces,
 )
+from mercer.sums.torch import _tiles as _torch
+from mercer.sums.torch._arrange import arrange_tensors
+from mercer.sums.torch._left_out import tiled_left_out_sums
 from oracles import sums as oracle
 
 EPS = 2.0**-23
@@ -59,7 +59,7 @@ pytestmark = [
 
 
 def _is_triton_code(name):
-    if name.startswith("mercer.sums._triton_") and name.endswith("kernels"):
+    if name.startswith("mercer.sums.cuda.") and name.endswith("kernels"):
         return True
     return name.split(".")[0] == "triton" and not name.startswith("triton._C")
 
@@ -77,7 +77,7 @@ def _interpreted():
         patch.setenv("TRITON_INTERPRET", "1")
         for name in before:
             if name.startswith("mercer."):  # the package knows it too
-                patch.delattr(sys.modules["mercer.sums"], name.split(".")[-1])
+                patch.delattr(sys.modules["mercer.sums.cuda"], name.split(".")[-1])
         for cached in caches:
             cached.cache_clear()
             for code in vars(cached()).values():
@@ -117,7 +117,7 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums.cuda._run",))
+    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.cuda._run"))
     for module in (_triton, _triton_left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)
@@ -574,14 +574,14 @@ def left_out_case(d, n=140, n_rungs=5, is_sorted=True, removing=None, spread=1.0
 
 def exact_left_out(X, groups, widths, weights, removal, rows):
     """Return what torch's tiles give in float64, which are held to a literal loop elsewhere."""
-    rows = slice(None) if rows is None else rows
     order = np.argsort(groups, kind="stable")
     bounds = (0, *np.cumsum(np.bincount(groups)).tolist())
     problem = Problem(
         X.double(), X.double(), order, None, bounds, KERNELS["gaussian"], widths,
         log=True, self_sum=True, exclude_self=True, method="direct", tol=None, precision="high",
+        rung_weights=weights, removal=removal, rows=rows,
     )  # fmt: skip
-    return _left_out._run_torch(problem, weights, removal, rows)
+    return tiled_left_out_sums(problem)
 
 
 def check_left_out(case, rows=None, within=1e-5):
@@ -707,7 +707,7 @@ def test_gradients(fused, monkeypatch, torch, function, d):
 
     out, single = gradients(torch.float32)
     assert fused
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._torch",))
+    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.torch"))
     exact, double = gradients(torch.float64)
     np.testing.assert_allclose(out.detach(), exact.detach(), rtol=LOG_PROMISE, atol=LOG_PROMISE)
     for ours, theirs in zip(single, double, strict=True):
@@ -868,13 +868,13 @@ def test_refusals_are_sentences(torch, monkeypatch):
     refuses = _triton.refuses
     assert refuses(state(torch)) is None
     assert refuses(state(torch, method="fast")) is not None  # torch has the sentence
-    strange = Strange("gaussian", True, 2, True, True)
+    strange = Strange("gaussian", True, 2, False, True)
     assert refuses(state(torch, kernel=strange)) == "kernel 'gaussian' is not compiled for CUDA"
     columns = state(torch, weights=torch.ones(2000, 3))
     assert refuses(columns) == "columns of weights are summed by torch"
     assert refuses(state(torch, dtype=torch.float64)) == "float64 is summed by torch"
     assert refuses(state(torch, n=1000)) == "so few pairs are summed by torch"
-    assert refuses(state(torch), n_rows=500) == "so few pairs are summed by torch"
+    assert refuses(state(torch, rows=slice(500))) == "so few pairs are summed by torch"
     many = state(torch, bounds=tuple(range(0, 2001, 10)))
     assert refuses(many) == "so many small groups are summed by torch"
     assert refuses(state(torch, bounds=tuple(range(0, 2001, 100)))) is None

@@ -4,24 +4,26 @@ With b sets of weights β, one for each bandwidth of a ladder, everything comes 
 the pairs.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import like
-from mercer._memory import row_slabs, working_memory
-from mercer.samples import Rows, SortedSample, held, logsumexp, safe_log
-from mercer.sums import kernel_sum, left_out_log_sums
+from mercer._memory import working_memory
+from mercer.samples import Rows, SortedSample, home_of, safe_log
+from mercer.sums import (
+    Products,
+    Removal,
+    group_products,
+    group_slabs,
+    left_out_log_sums,
+    own_group_sums,
+)
 
 Array = Any
-_BATCH = 128  # rows of small classes that are summed together
-_ARRAYS = 12  # of (rows, classes) that are held at once for one bandwidth, beside the sums
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,20 @@ class ClassVectors:
         β.
     tol : float or None
         Relative error allowed to `own_sums`; None adds up every term.
+    known : dict
+        What has been computed so far.
     """
 
     sample: SortedSample
     widths: tuple[float, ...]
     weights: Array
     tol: float | None = None
+    known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        if name not in self.known:
+            self.known[name] = compute()
+        return self.known[name]
 
     def at(self, rungs: Sequence[int]) -> "ClassVectors":
         """Return those of some bandwidths, with what is known of them."""
@@ -50,62 +60,31 @@ class ClassVectors:
             return self
         rungs = list(rungs)
         widths = tuple(self.widths[r] for r in rungs)
-        some = ClassVectors(self.sample, widths, self.weights[rungs], self.tol)
-        known = {k: v for k, v in vars(self).items() if k in ("own_sums", "squared_norms")}
-        vars(some).update({name: values[rungs] for name, values in known.items()})
-        if "products" in vars(self):
-            vars(some)["products"] = self.products.at(rungs)
-        if "_all_sums" in vars(self):
-            vars(some)["_all_sums"] = self._all_sums[rungs]
-        return some
+        known = {name: values[rungs] for name, values in self.known.items()}
+        return ClassVectors(self.sample, widths, self.weights[rungs], self.tol, known)
 
-    @cached_property
+    @property
     def own_sums(self) -> Array:
         """R_i = Σ_{j in i's class} β_j k(x_i, x_j), the row itself included: (b, n)."""
-        if is_dask_array(self.weights):
-            from mercer.sums.dask._left_out import own_group_sums
+        return self._once("own sums", self._own_sums)
 
-            X, codes = self.sample.X, self.sample.codes
-            sums = own_group_sums(X, codes, bandwidths=self.widths, weights=self.weights)
-            return held(sums + self.weights)
-        xp = array_namespace(self.weights)
-        if self.tol is not None:
-            return self._own_sums_within(self.tol)
-        parts = []
-        for low, high in _batches(self.sample.bounds):
-            codes = self.sample.codes[low:high] - self.sample.codes[low]
-            weights = self.weights[:, low:high]
-            logs, _ = left_out_log_sums(
-                self.sample.X[low:high, :], codes, bandwidths=self.widths, weights=weights
-            )
-            codes = like(codes, weights, dtype=xp.int64)
-            own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
-            parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + weights)
-        return xp.concat(parts, axis=1)
+    def _own_sums(self) -> Array:
+        X, codes = self.sample.X, self.sample.codes
+        options: dict[str, Any] = {"weights": self.weights, "tol": self.tol}
+        return home_of(X).held(own_group_sums(X, codes, bandwidths=self.widths, **options))
 
-    def _own_sums_within(self, tol: float) -> Array:
-        """Return `own_sums` by sums over one class after another, which may be approximated."""
-        xp = array_namespace(self.weights)
-        rungs = []
-        for width, weights in zip(self.widths, self.weights, strict=True):
-            parts = []
-            for low, high in pairwise(self.sample.bounds):
-                rows = self.sample.X[low:high, :]
-                beta = xp.astype(weights[low:high], rows.dtype)
-                sums = kernel_sum(rows, weights=beta, bandwidth=width, tol=tol)
-                parts.append(xp.astype(sums, xp.float64))
-            rungs.append(xp.concat(parts))
-        return xp.stack(rungs)
-
-    @cached_property
+    @property
     def squared_norms(self) -> Array:
         """V_c² = Σ_{i in c} β_i R_i: (b, C)."""
-        return self.sample.class_sums(self.weights * self.own_sums)
+        return self._once("norms", lambda: self.sample.class_sums(self.weights * self.own_sums))
 
-    @cached_property
-    def products(self) -> "Products":
+    @property
+    def products(self) -> Products:
         """⟨M_c, M_j⟩, as sums over the rows of c: one pass."""
-        xp = array_namespace(self.weights)
+        products: Products = self._once("products", self._products)
+        return products
+
+    def _products(self) -> Products:
         n_classes = self.sample.n_classes
         n_bytes = 8 * 3 * len(self.widths) * n_classes**2
         if n_bytes > working_memory():
@@ -114,103 +93,39 @@ class ClassVectors:
                 f"each other, {n_bytes / 2**20:.0f} MiB and more than working_memory="
                 f"{working_memory() / 2**20:.0f} MiB; give a number or a rule as bandwidth."
             )
-        if is_dask_array(self.weights):
-            from mercer.classifiers._dask_left_out import products_of_blocks
-
-            return products_of_blocks(self)
-        parts: list[Any] = [None] * n_classes
-        log_weights = safe_log(self.weights)
-        for rows in self.slabs():
-            sums = self.sums(rows)
-            for c, (low, high) in enumerate(pairwise(self.sample.bounds)):
-                first, last = max(low, rows.start), min(high, rows.stop)
-                if first >= last:
-                    continue
-                terms = sums[:, first - rows.start : last - rows.start, :]
-                terms = terms + log_weights[:, first:last, None]
-                part = split_terms(xp.permute_dims(terms, (0, 2, 1)), first)
-                parts[c] = part if parts[c] is None else merge_split(parts[c], part)
-        tops, largest, rests = (xp.stack(list(p), axis=1) for p in zip(*parts, strict=True))
-        return Products(xp.logaddexp(tops, rests), largest, rests)
+        return group_products(
+            self.sample.X, self.sample.codes, n_groups=n_classes, bandwidths=self.widths,
+            weights=self.weights, sums=self.sums,
+        )  # fmt: skip
 
     def sums(self, rows: Rows) -> Array:
-        """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i: (b, rows, C).
+        """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i, in memory: (b, rows, C).
 
         Sums of all rows at once are kept for the next one who asks.
         """
         if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
-            return self._all_sums
-        if "_all_sums" in vars(self):
-            return self._all_sums[:, self.sample.index(rows), :]
-        return self._sums(rows)
+            return self._once("sums", lambda: self.left_out(rows)[0])
+        if "sums" in self.known:
+            return self.known["sums"][:, self.sample.judged.index(rows), :]
+        return self.left_out(rows)[0]
 
-    @cached_property
-    def _all_sums(self) -> Array:
-        return self._sums(slice(0, self.sample.X.shape[0]))
-
-    def _sums(self, rows: Rows) -> Array:
-        sums, _ = left_out_log_sums(
+    def left_out(self, rows: Rows, removal: Removal | None = None) -> tuple[Array, Array | None]:
+        """Return the sums at rows of `sample.judged` without them, and their drifts."""
+        return left_out_log_sums(
             self.sample.X,
             self.sample.codes,
             bandwidths=self.widths,
             weights=self.weights,
-            rows=rows,
+            removal=removal,
+            rows=self.sample.places(rows),
+            n_groups=self.sample.n_classes,
         )
-        return sums
 
     def slabs(self, rows: NDArray[np.int64] | None = None) -> Iterator[Any]:
         """Cut these rows, or all, into arrays, or slices, whose sums fit the memory budget."""
-        bytes_per_row = 8 * self.sample.n_classes * (3 * len(self.widths) + _ARRAYS)
         n = self.sample.X.shape[0] if rows is None else rows.size
-        for start, stop in row_slabs(n, bytes_per_row, working_memory() // 2):
+        for start, stop in group_slabs(n, self.sample.n_classes, len(self.widths)):
             yield slice(start, stop) if rows is None else rows[start:stop]
-
-
-@dataclass(frozen=True)
-class Products:
-    """Logarithms of ⟨M_c, M_j⟩ for c ≠ j, from which one row of c can be taken without loss.
-
-    Parameters
-    ----------
-    log_all : array of shape (b, C, C)
-    largest : array of int of shape (b, C, C)
-        The row of c that adds most.
-    log_rest : array of shape (b, C, C)
-        The sum without that row.
-    """
-
-    log_all: Array
-    largest: Array
-    log_rest: Array
-
-    def at(self, rungs: list[int]) -> "Products":
-        """Return those of some bandwidths."""
-        return Products(self.log_all[rungs], self.largest[rungs], self.log_rest[rungs])
-
-
-def _batches(bounds: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole classes: a large one, or small ones that make a call worth while."""
-    low = 0
-    for high in bounds[1:]:
-        if high - low >= _BATCH or high == bounds[-1]:
-            yield low, high
-            low = high
-
-
-def split_terms(terms: Array, first: int) -> tuple[Array, Array, Array]:
-    """Return the largest term of the last axis, its index counted from `first`, and log Σ rest."""
-    xp = array_namespace(terms)
-    at = xp.argmax(terms, axis=-1)
-    is_top = xp.arange(terms.shape[-1], device=device(terms)) == xp.expand_dims(at, axis=-1)
-    rest = logsumexp(xp.where(is_top, xp.full_like(terms, -float("inf")), terms))
-    return xp.max(terms, axis=-1), at + first, rest
-
-
-def merge_split(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, ...]:
-    """Merge what `split_terms` returned of two ranges of rows, the first of them first."""
-    xp = array_namespace(a[0])
-    rest = xp.logaddexp(xp.logaddexp(a[2], b[2]), xp.minimum(a[0], b[0]))
-    return xp.maximum(a[0], b[0]), xp.where(b[0] > a[0], b[1], a[1]), rest
 
 
 def add_own(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) -> Array:

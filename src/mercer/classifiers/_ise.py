@@ -13,7 +13,6 @@ from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kerne
 from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
-from mercer.classifiers._point_sums import class_sums_in_blocks, log_class_sums
 from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import mercer_width
@@ -21,10 +20,9 @@ from mercer.samples import (
     ProbabilityClassifier,
     SortedSample,
     check_training,
-    is_dask_array,
     refuse_dask,
 )
-from mercer.sums import kernel_sum
+from mercer.sums import group_sums, kernel_sum
 
 Array = Any
 
@@ -272,27 +270,10 @@ class ISEClassifier(ProbabilityClassifier):
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""
-        if is_dask_array(X):
-            return class_sums_in_blocks(
-                X,
-                self.X_fit_,
-                self._shares,
-                len(self.classes_),
-                log=False,
-                groups=self._codes,
-                bandwidth=mercer_width(self.bandwidth_),
-                tol=self.tol,
-            )
-        xp = array_namespace(X)
-        sums = kernel_sum(
-            X,
-            self.X_fit_,
-            weights=xp.astype(self._shares, self.X_fit_.dtype),
-            groups=to_numpy(self._codes),
-            bandwidth=mercer_width(self.bandwidth_),
-            tol=self.tol,
-        )
-        return xp.astype(sums, xp.float64)
+        return group_sums(
+            X, self.X_fit_, self._shares, self._codes, len(self.classes_),
+            log=False, bandwidth=mercer_width(self.bandwidth_), tol=self.tol,
+        )  # fmt: skip
 
     def _margins(self, X: Array) -> Array:
         """Return Ω (p̂(x) − q̂(x)) + b*, [1] (55): (n, sides)."""
@@ -317,9 +298,9 @@ class ISEClassifier(ProbabilityClassifier):
             for s, weights in enumerate((np.maximum(signed, 0), np.maximum(-signed, 0))):
                 rows = np.flatnonzero(weights)
                 nodes = take_rows(self.X_fit_, rows)
-                sums = log_class_sums(
-                    X, nodes, like(weights[rows], nodes), groups=rows * 0, n_classes=1,
-                    bandwidth=width, tol=self.tol,
+                sums = group_sums(
+                    X, nodes, like(weights[rows], nodes), rows * 0, 1,
+                    log=True, bandwidth=width, tol=self.tol,
                 )  # fmt: skip
                 logs.append(sums[:, 0] - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])

@@ -1,7 +1,6 @@
 """The Laplacian classifier: the cosine to class means weighted by inverse root densities."""
 
 from functools import partial
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -15,7 +14,6 @@ from mercer.classifiers._class_vectors import ClassVectors
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._nodes import choose_nodes
-from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._race import choose, race
 from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._selection import sample_bandwidth, self_tune
@@ -29,14 +27,14 @@ from mercer.samples import (
     check_priors,
     check_training,
     home_of,
-    is_dask_array,
     log_priors,
     logsumexp,
     safe_log,
 )
-from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.sums import group_sums, kernel_sum
 
 Array = Any
+_TABLES = 6  # arrays of (rows, classes) that links hold at once
 
 
 class LaplacianClassifier(ProbabilityClassifier):
@@ -373,7 +371,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         self.node_classes_, self.support_ = (place(v, beta, xp.int64) for v in (codes, rows))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
-            is_known = vectors is chosen.vectors and "products" in vars(vectors)
+            is_known = vectors is chosen.vectors and "products" in vectors.known
             self._log_links = chosen.whole(0).log_links[0, :] if is_known else _log_links(vectors)
 
     def _log_own_weight(self, X: Array) -> Array:
@@ -391,16 +389,11 @@ class LaplacianClassifier(ProbabilityClassifier):
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
     def _scores(self, X: Array) -> Array:
-        xp, codes = array_namespace(X), self.node_classes_
-        log_sums = log_class_sums(
-            X,
-            self.X_fit_,
-            self.node_weights_,
-            groups=codes if is_dask_array(codes) else to_numpy(codes),
-            n_classes=len(self.classes_),
-            bandwidth=mercer_width(self.bandwidth_),
-            tol=self.tol,
-        )
+        xp = array_namespace(X)
+        log_sums = group_sums(
+            X, self.X_fit_, self.node_weights_, self.node_classes_, len(self.classes_),
+            log=True, bandwidth=mercer_width(self.bandwidth_), tol=self.tol,
+        )  # fmt: skip
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))
         else:
@@ -417,18 +410,13 @@ def _log_links(vectors: ClassVectors) -> Array:
     """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
     sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
     xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
-    if is_dask_array(beta):
-        from mercer.classifiers._dask_left_out import links_of_blocks
-
-        return links_of_blocks(sample, beta, norms, width)
-    divided = xp.astype(beta / norms[sample.classes], sample.X.dtype)
-    sums = []
-    for rows in vectors.slabs():
-        logs = log_kernel_sum(
-            sample.X[rows, :], sample.X, weights=divided, groups=sample.codes, bandwidth=width,
-            tol=vectors.tol,
+    divided, parts = beta / sample.of_own_class(norms), []
+    for rows in sample.slabs(8 * _TABLES * sample.n_classes):
+        logs = group_sums(
+            sample.X[rows, :], sample.X, divided, sample.codes, sample.n_classes,
+            log=True, bandwidth=width, tol=vectors.tol,
         )  # fmt: skip
-        others = xp.where(sample.own(rows), -float("inf"), xp.astype(logs, xp.float64))
-        sums.append(logsumexp(others) + xp.log(beta[rows]))
-    by_row = xp.concat(sums)
-    return xp.stack([logsumexp(by_row[low:high]) for low, high in pairwise(sample.bounds)])
+        others = xp.where(sample.own(rows), -float("inf"), logs)
+        parts.append(logsumexp(others) + xp.log(beta[rows]))
+    by_row = parts[0] if len(parts) == 1 else xp.concat(parts)
+    return home_of(by_row).log_total(by_row, sample.codes, sample.n_classes)

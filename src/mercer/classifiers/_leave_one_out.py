@@ -18,13 +18,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer.classifiers._class_vectors import ClassVectors, add_own
 from mercer.kernels import mercer_width
 from mercer.samples import Rows, SortedSample, logsumexp, safe_log
-from mercer.sums import Removal, left_out_log_sums
+from mercer.sums import Removal
 
 Array = Any
 
@@ -114,19 +114,13 @@ class LeftOutWindows:
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts."""
-        if is_dask_array(self.sample.X):
-            from mercer.classifiers._dask_left_out import window_parts
-
-            yield from window_parts(self.sample, self.bandwidths, rows)
-            return
-        sample, widths = self.sample, self.bandwidths
-        xp = array_namespace(sample.weights)
-        vectors = ClassVectors(sample, widths, xp.stack([sample.weights] * len(widths)))
+        sample, widths = self.sample.judged, self.bandwidths
+        vectors = ClassVectors(self.sample, widths, self.sample.copies(len(widths)))
         for some in vectors.slabs(rows):
             at = sample.index(some)
             copies = sample.weights[at] - sample.unit[at]
             sums = add_own(sample, vectors.sums(some), copies, some)
-            counts, zero = sample.counts_without(some), xp.zeros_like(copies)
+            counts, zero = sample.counts_without(some), 0 * copies
             for rung in range(len(widths)):
                 yield LeftOut(some, rung, counts, sums[rung], None, None, zero)
 
@@ -168,11 +162,10 @@ class LeftOutVectors:
         **options: Any,
     ) -> "LeftOutVectors":
         """Weigh the rows by their densities; norms may have a relative error of tol."""
-        xp, omega = array_namespace(sample.weights), sample.weights
         widths = tuple(mercer_width(h) for h in bandwidths)
-        weights = xp.stack([omega] * len(widths)) if densities is None else omega * densities**-0.5
-        if is_dask_array(weights):
-            weights = weights.rechunk({0: -1})
+        weights = sample.copies(len(widths))
+        if densities is not None:
+            weights = weights * densities**-0.5
         return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
@@ -198,38 +191,38 @@ class LeftOutVectors:
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield them, one bandwidth after the other for each slab of rows."""
-        if is_dask_array(self.vectors.weights):
-            from mercer.classifiers._dask_left_out import vector_parts
-
-            yield from vector_parts(self, rows)
-            return
-        for some in self.vectors.slabs(rows):
+        vectors = self.vectors
+        of_rows = [vectors.own_sums, vectors.weights]
+        of_rows += [] if self.densities is None else [self.densities]
+        for some in vectors.slabs(rows):
             if self.removal is None:
-                sums, drifts = self.vectors.sums(some), None
+                sums, drifts = vectors.sums(some), None
             else:
-                sums, drifts = left_out_log_sums(
-                    self.vectors.sample.X,
-                    self.vectors.sample.codes,
-                    bandwidths=self.vectors.widths,
-                    weights=self.vectors.weights,
-                    removal=self.removal,
-                    rows=some,
-                )
-            plain = self.vectors.sums(some) if self.links is not None else sums
+                sums, drifts = vectors.left_out(some, self.removal)
+            plain = vectors.sums(some) if self.links is not None else sums
+            gathered = vectors.sample.gather(some, *of_rows)
             for rung in range(len(self.bandwidths)):
                 drift = None if drifts is None else drifts[rung]
-                yield self.part(some, rung, sums[rung], drift, plain[rung])
+                known = [numbers[rung] for numbers in gathered]
+                yield self._part(some, rung, sums[rung], drift, plain[rung], *known)
 
-    def part(
-        self, rows: Rows, rung: int, sums: Array, drifts: Array | None, plain: Array
+    def _part(
+        self,
+        rows: Rows,
+        rung: int,
+        sums: Array,
+        drifts: Array | None,
+        plain: Array,
+        R_i: Array,
+        beta_i: Array,
+        F_i: Array | None = None,
     ) -> LeftOut:
-        """Return what the rules need for these rows, from their sums at one bandwidth."""
-        xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample
+        """Return what the rules need for these rows, from what is known of them."""
+        xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample.judged
         at, counts, own = sample.index(rows), sample.counts_without(rows), sample.own(rows)
         omega, u = sample.weights[at], sample.unit[at]
         copies = omega - u
-        R_i, beta_i = vectors.own_sums[rung, at], vectors.weights[rung, at]
-        F_i = xp.ones_like(omega) if self.densities is None else self.densities[rung, at]
+        F_i = xp.ones_like(omega) if F_i is None else F_i
         a_i = F_i**-0.5
         left = F_i if self.densities is None else F_i - u
         a_left = xp.where(copies <= 0, a_i, xp.where(left <= 0, 1.0, left) ** -0.5)
@@ -288,8 +281,8 @@ def _links(
     Nothing is subtracted but what is at most half of the sum that it leaves, and nothing is scaled
     by what has left: far classes keep their digits where the row was all that linked them.
     """
-    xp = array_namespace(plain)
-    own, classes = vectors.sample.own(rows), vectors.sample.classes[vectors.sample.index(rows)]
+    xp, sample = array_namespace(plain), vectors.sample.judged
+    own, classes = sample.own(rows), sample.classes[sample.index(rows)]
     nothing, gone = xp.full_like(plain, -float("inf")), divisor == -float("inf")
     divisor = xp.where(gone, 0.0, divisor)
     left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
@@ -313,12 +306,11 @@ def _products_without(
     vectors: ClassVectors, rung: int, rows: Rows, log_gone: Array, log_kept: Array, plain: Array
 ) -> Array:
     """Return log ⟨M_y, M_j⟩ of each row's class y without the row: (rows, C)."""
-    xp = array_namespace(plain)
-    at = vectors.sample.index(rows)
-    classes = vectors.sample.classes[at]
-    log_all, largest, log_rest = (p[rung][classes] for p in vars(vectors.products).values())
-    numbers = xp.arange(vectors.sample.X.shape[0], device=device(plain))[at]
-    is_largest = largest == numbers[:, None]
+    xp, sample, products = array_namespace(plain), vectors.sample, vectors.products
+    classes = sample.judged.classes[sample.judged.index(rows)]
+    parts = (products.log_all, products.largest, products.log_rest)
+    log_all, largest, log_rest = (p[rung][classes] for p in parts)
+    is_largest = largest == sample.numbers(rows)[:, None]
     # u a Σ_{l in j} β_l k(x_i, x_l) leaves; repetitions of the row stay.
     scale = xp.where(xp.isfinite(log_all), log_all, 0.0)
     gone = xp.where(is_largest, 0.0, xp.exp(log_gone + plain - scale))

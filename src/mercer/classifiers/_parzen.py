@@ -9,12 +9,11 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from mercer._arrays import take_rows, to_numpy
+from mercer._arrays import to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.classifiers._class_vectors import add_own
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
-from mercer.classifiers._point_sums import log_class_sums
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.samples import (
@@ -23,11 +22,12 @@ from mercer.samples import (
     SortedSample,
     check_priors,
     check_training,
-    is_dask_array,
+    home_of,
+    in_memory,
     log_priors,
     safe_log,
 )
-from mercer.sums import log_kernel_sum
+from mercer.sums import group_sums, log_kernel_sum
 
 Array = Any
 
@@ -240,32 +240,20 @@ class ParzenClassifier(ProbabilityClassifier):
 
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""
-        xp = array_namespace(X)
-        codes = self._codes if is_dask_array(self._codes) else to_numpy(self._codes)
-        n_classes = len(self.classes_)
-        if isinstance(self.bandwidth_, float):
-            return log_class_sums(
-                X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                kernel=self.kernel, bandwidth=self.bandwidth_, tol=self.tol,
-            )  # fmt: skip
+        codes, n_classes = self._codes, len(self.classes_)
         kernel = get_kernel(self.kernel)
-        columns = []
-        if is_dask_array(X):  # one pass over all rows for each class
-            for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-                sums = log_class_sums(
-                    X, self.X_fit_, self._weights, groups=codes, n_classes=n_classes,
-                    kernel=kernel, bandwidth=h, tol=self.tol,
-                )  # fmt: skip
-                columns.append(sums[:, c] - kernel.log_normaliser(h, X.shape[1]))
-            return xp.stack(columns, axis=1).rechunk({1: -1})
-        for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-            rows = np.flatnonzero(codes == c)
-            sums = log_class_sums(
-                X, take_rows(self.X_fit_, rows), take_rows(self._weights, rows),
-                groups=codes[rows] * 0, n_classes=1, kernel=kernel, bandwidth=h, tol=self.tol,
+        options: dict[str, Any] = {"log": True, "kernel": kernel, "tol": self.tol}
+        if isinstance(self.bandwidth_, float):
+            return group_sums(
+                X, self.X_fit_, self._weights, codes, n_classes, bandwidth=self.bandwidth_,
+                **options,
             )  # fmt: skip
+        columns, home = [], home_of(self.X_fit_)
+        for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
+            nodes, weights, none = home.of_class(codes, c, self.X_fit_, self._weights)
+            sums = group_sums(X, nodes, weights, none, 1, bandwidth=h, **options)
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
-        return xp.stack(columns, axis=1)
+        return home_of(X).stacked(columns)
 
 
 def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
@@ -298,28 +286,38 @@ class _OtherWindows(LeftOutWindows):
 
     def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
         """Return log Σ without the row itself: with the others of these, and with all others."""
-        if is_dask_array(self.sample.X):
-            from mercer.classifiers._dask_left_out import other_window_sums
-
-            return other_window_sums(self.sample, rows, self.kernel, bandwidth)
         sample, xp = self.sample, array_namespace(self.sample.X)
         options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
-        weights = xp.astype(sample.weights, sample.X.dtype)
+        dtype = sample.X.dtype
         if rows is None:
-            return log_kernel_sum(
-                sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
+            weights = xp.astype(sample.weights, dtype)
+            return sample.in_order(
+                log_kernel_sum(
+                    sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
+                )
             )
-        rest = np.delete(np.arange(sample.codes.size), rows)
-        X, parts = take_rows(sample.X, rows), []
-        for columns, others in ((rows, None), (rest, take_rows(sample.X, rest))):
-            sums = log_kernel_sum(
-                X, others, weights=take_rows(weights, columns), groups=sample.codes[columns],
-                exclude_self=others is None, **options,
-            )  # fmt: skip
-            absent = (X.shape[0], sample.n_classes - sums.shape[1])
-            empty = xp.full(absent, -float("inf"), dtype=X.dtype, device=device(X))
-            parts.append(xp.concat([sums, empty], axis=1))
-        return xp.logaddexp(*parts)
+        some, rest = sample.split(rows)
+        among, others = (
+            in_memory(
+                log_kernel_sum(
+                    some.X,
+                    Y,
+                    weights=array_namespace(part.weights).astype(part.weights, dtype),
+                    groups=part.codes,
+                    exclude_self=Y is None,
+                    **options,
+                )
+            )
+            for part, Y in ((some, None), (rest, rest.X))
+        )
+        return array_namespace(among).logaddexp(*(self._padded(A) for A in (among, others)))
+
+    def _padded(self, sums: Array) -> Array:
+        """Return sums over classes with −inf for classes that have no row among the columns."""
+        xp, (n, found) = array_namespace(sums), sums.shape
+        absent = (n, self.sample.n_classes - found)
+        empty = xp.full(absent, -float("inf"), dtype=sums.dtype, device=device(sums))
+        return xp.concat([sums, empty], axis=1)
 
 
 def _check_widths(bandwidth: Any, n_classes: int) -> NDArray[np.float64]:

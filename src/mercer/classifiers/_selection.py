@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_dask_array
-from numpy.typing import NDArray
+from array_api_compat import array_namespace
 
-from mercer._arrays import to_numpy
 from mercer.bandwidth import bandwidth_ladder, resolve_bandwidth
 from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, race
@@ -83,28 +81,17 @@ def search(
 
 def _centre(sample: SortedSample) -> float:
     """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
-    if is_dask_array(sample.X):
-        from mercer.classifiers._dask_left_out import block_centre
-
-        return block_centre(sample)
     silverman = sample_bandwidth("silverman", sample)
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
     X, weights = xp.astype(sample.X, xp.float64) / unit, sample.weights / xp.sum(sample.weights)
     spread = float(xp.mean(weights @ (X - weights @ X) ** 2))
 
-    step = max(1, X.shape[0] // QUARTILE_ROWS)
-    return ladder_centre(silverman, spread, to_numpy(X[::step, :]), to_numpy(weights[::step]))
-
-
-def ladder_centre(
-    silverman: float, spread: float, X: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
-    """Return Silverman's bandwidth, or what the quartiles of some rows make of it."""
-    order = np.argsort(X, axis=0)
-    shares = np.cumsum(weights[order], axis=0) / weights.sum()
+    rows, shares = sample.thinned(max(1, X.shape[0] // _QUARTILE_ROWS), X, weights)
+    order = np.argsort(rows, axis=0)
+    below = np.cumsum(shares[order], axis=0) / shares.sum()
     low, high = (
-        np.take_along_axis(X, order, axis=0)[np.argmax(shares > q, axis=0), np.arange(X.shape[1])]
+        np.take_along_axis(rows, order, axis=0)[np.argmax(below > q, axis=0), np.arange(X.shape[1])]
         for q in (0.25, 0.75)
     )
     usual = np.mean((high - low) ** 2) / 1.349**2
@@ -144,4 +131,4 @@ def _merged(a: Table, b: Table) -> Table:
 _EXTENSIONS, _STEPS = 4, 8
 _ERRORS = 2  # standard errors by which a score must rise where some rows are judged only
 _LADDER_REACH = 16
-QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough
+_QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough

@@ -171,6 +171,18 @@ def _maxima(
     return np.array([values[codes == c].max(initial=-np.inf) for c in range(n_classes)])
 
 
+def of_class(codes: Any, c: int, X: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return all rows, weights that are zero but in a class, and zeros: they are one group."""
+    return X, weights * (codes == c), codes * 0
+
+
+def stacked(columns: list[Any]) -> Any:
+    """Return vectors as the columns of one array."""
+    import dask.array as da
+
+    return da.stack(columns, axis=1).rechunk({1: -1})
+
+
 def over_rows(
     function: Callable[..., Any], merge: Callable[[Any, Any], Any], sums: Any, weights: Any
 ) -> Any:

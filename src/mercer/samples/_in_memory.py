@@ -23,9 +23,11 @@ __all__ = [
     "is_whole",
     "like",
     "log_total",
+    "of_class",
     "ones",
     "over_rows",
     "spread",
+    "stacked",
     "take_rows",
 ]
 
@@ -88,6 +90,17 @@ def class_maxima(codes: Any, values: Array, n_classes: int) -> Vector:
 def at_classes(values: Vector, codes: NDArray[Any]) -> Vector:
     """Return values[…, code of the row] for each row: (…, n)."""
     return np.take(values, codes, axis=-1)
+
+
+def of_class(codes: Array, c: int, X: Array, weights: Array) -> tuple[Array, Array, Any]:
+    """Return the rows of a class, their weights, and zeros: they are one group."""
+    rows = np.flatnonzero(to_numpy(codes) == c)
+    return take_rows(X, rows), take_rows(weights, rows), rows * 0
+
+
+def stacked(columns: list[Array]) -> Array:
+    """Return vectors as the columns of one array."""
+    return array_namespace(columns[0]).stack(columns, axis=1)
 
 
 def over_rows(

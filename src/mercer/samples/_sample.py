@@ -5,7 +5,7 @@ where a class is to be a slice (`SortedSample`).  A sample in blocks (`BlockSamp
 that a sorted one does, and leaves its rows where they are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,10 +16,12 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import like, take_rows, to_numpy
+from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import Blocks, compute
 from mercer.samples._dask_arrays import keep_counted
 from mercer.samples._in_blocks import (
     at_classes,
+    beside,
     class_sizes,
     class_totals,
     compute_arrays,
@@ -84,6 +86,15 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some rows, their classes and weights."""
+
+    X: Array
+    codes: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
 class SortedSample:
     """Rows in the order of their classes.
 
@@ -134,10 +145,41 @@ class SortedSample:
         """Return where rows of `judged` are in the arrays of the sample."""
         return rows
 
+    def numbers(self, rows: Rows) -> Array:
+        """Return `places` as numbers, where the data are."""
+        every = array_namespace(self.weights).arange(self.X.shape[0], device=device(self.weights))
+        return every[self.index(rows)]
+
     def gather(self, rows: Rows, *arrays: Array) -> tuple[Array, ...]:
         """Return the entries of rows of `judged` in (…, n) arrays, in memory."""
         at = self.index(rows)
         return tuple(A[..., at] for A in arrays)
+
+    def in_order(self, values: Array) -> Array:
+        """Return values of all rows, (n, …), in memory and in the order of `judged`."""
+        return values
+
+    def split(self, rows: NDArray[np.int64]) -> tuple["Part", "Part"]:
+        """Return some rows of `judged`, in memory, and all others."""
+        others = np.delete(np.arange(self.codes.size), rows)
+        some, rest = (
+            Part(take_rows(self.X, r), self.codes[r], take_rows(self.weights, r))
+            for r in (rows, others)
+        )
+        return some, rest
+
+    def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
+        """Return every so many rows of arrays, as NumPy has them."""
+        return tuple(to_numpy(A[::step]) for A in arrays)
+
+    def slabs(self, bytes_per_row: int) -> Iterator[slice]:
+        """Cut all rows into ranges for which so much fits half of the memory budget."""
+        for start, stop in row_slabs(self.X.shape[0], bytes_per_row, working_memory() // 2):
+            yield slice(start, stop)
+
+    def copies(self, count: int) -> Array:
+        """Return the weights so many times: (count, n)."""
+        return array_namespace(self.weights).stack([self.weights] * count)
 
     @property
     def n_classes(self) -> int:
@@ -261,6 +303,37 @@ class BlockSample(SortedSample):
         order = np.argsort(numbers)
         parts = compute_arrays(*(A[..., numbers[order]] for A in arrays))
         return tuple(part[..., np.argsort(order)] for part in parts)
+
+    def numbers(self, rows: Rows) -> NDArray[np.int64]:
+        """Return `places`."""
+        return self.places(rows)
+
+    def in_order(self, values: Array) -> NDArray[Any]:
+        """Return values of all rows, (n, …), in memory and in the order of `judged`."""
+        return np.asarray(values.compute())[self.judged.order]
+
+    def split(self, rows: NDArray[np.int64]) -> tuple[Part, Part]:
+        """Return some rows of `judged`, in memory, and all rows, where these have no weight."""
+        numbers = self.places(rows)
+        order = np.argsort(numbers)
+        X = gather_rows(self.X, numbers[order])[np.argsort(order)]
+        kept = np.ones(self.judged.codes.size)
+        kept[numbers] = 0
+        some = Part(X, self.judged.codes[rows], self.judged.weights[rows])
+        return some, Part(self.X, self.codes, self.weights * beside(kept, self.weights))
+
+    def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
+        """Return every so many rows of arrays, as NumPy has them."""
+        rows = np.sort(self.judged.order[::step])
+        return tuple(gather_rows(A, rows) for A in arrays)
+
+    def slabs(self, bytes_per_row: int) -> Iterator[slice]:
+        """Yield all rows: what is computed of them is in blocks as they are."""
+        yield slice(0, self.X.shape[0])
+
+    def copies(self, count: int) -> Array:
+        """Return the weights so many times: (count, n)."""
+        return super().copies(count).rechunk({0: -1})
 
     def loaded(self) -> SortedSample:
         """Return all rows in memory."""

@@ -39,12 +39,18 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 """
 
 from mercer.sums._api import kernel_sum, log_kernel_sum
-from mercer.sums._combinations import combine_kernel as combine_kernel  # for Mercer's estimators
-from mercer.sums._explain import explain_kernel_sum
+from mercer.sums._combinations import combine_kernel as combine_kernel
+from mercer.sums._explain import SumPlan, explain_kernel_sum
+from mercer.sums._groups import group_products as group_products
+from mercer.sums._groups import group_slabs as group_slabs
+from mercer.sums._groups import group_sums as group_sums
+from mercer.sums._groups import own_group_sums as own_group_sums
 from mercer.sums._landmarks import landmark_kernel_sum
-from mercer.sums._left_out import Removal, left_out_log_sums
-from mercer.sums._plan import SumPlan
+from mercer.sums._left_out import left_out_log_sums
+from mercer.sums._problem import Removal
+from mercer.sums._products import Products as Products
 
+# Names in the form "x as x" are for Mercer's own estimators.
 __all__ = [
     "Removal",
     "SumPlan",

@@ -1,32 +1,14 @@
-"""The two public functions: validate, state the problem, compute, shape the result."""
+"""The two public functions: state the problem, compute, shape the result."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array
+from array_api_compat import array_namespace
 
-from mercer._arrays import Array, itemsize, to_numpy
-from mercer.kernels import Kernel, get_kernel
-from mercer.samples import check_finite, check_rows, match_rows
-from mercer.sums._arrange import Arrangement, arrange, arrange_columns, must_go_by_column
-from mercer.sums._box import Box
+from mercer._arrays import Array
+from mercer.kernels import Kernel
 from mercer.sums._dispatch import compute
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import law
-from mercer.sums._validation import (
-    check_bandwidth,
-    check_groups,
-    check_options,
-    check_weights,
-)
-
-_Checked = tuple[
-    Array, Array, Array | None, Array | None, Kernel, tuple[float, ...]
-]  # X, Y, weights, groups, kernel, bandwidths
-_WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve
-_WIDEST_SPREAD = 2.0**40  # of coordinates to bandwidths, above which float32 is not enough
-_SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enough
+from mercer.sums._statement import state
 
 
 def kernel_sum(
@@ -186,135 +168,10 @@ def log_kernel_sum(
 def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
-    """Validate the arguments of either function and return its result."""
-    if is_dask_array(X) or is_dask_array(Y):
-        from mercer.sums.dask._run import dask_kernel_sum
-
-        check_options(options)
-        _check_exclude_self(Y, options)
-        widths, is_one = check_bandwidth(bandwidth)
-        kernel = get_kernel(kernel)
-        return dask_kernel_sum(
-            X, Y, weights, groups, kernel, widths, one_bandwidth=is_one, options=options
-        )
-    checked, is_number = check(X, Y, weights, groups, kernel, bandwidth, options)
-    out = _all_bandwidths(*checked, options)
-    X, _, weights, groups, _, _ = checked
-    out = array_namespace(X).astype(out, X.dtype, copy=False)
-    if groups is None and (weights is None or weights.ndim == 1):
+    """Return the result of either function."""
+    problem, is_number = state(X, Y, weights, groups, kernel, bandwidth, options)
+    out = compute(problem)
+    out = array_namespace(problem.X).astype(out, problem.X.dtype, copy=False)
+    if problem.groups is None and not problem.weights_are_columns:
         out = out[:, :, 0]
     return out[0] if is_number else out
-
-
-def check(
-    X: Any,
-    Y: Any,
-    weights: Any,
-    groups: Any,
-    kernel: Any,
-    bandwidth: Any,
-    options: dict[str, Any],
-) -> tuple[_Checked, bool]:
-    """Return what was passed as the engine takes it, and whether the bandwidth was a number.
-
-    Whether the sum is of X with itself is added to the options.
-    """
-    check_options(options)
-    X = check_rows(X, "X", finite=False)
-    options["self_sum"] = Y is None
-    if Y is None:
-        Y = X
-    else:
-        _check_exclude_self(Y, options)
-        X, Y = match_rows(X, check_rows(Y, "Y", of=X, finite=False))
-    if X.shape[0] or Y.shape[0]:
-        options["box"] = box = Box.of(X) if options["self_sum"] else Box.of(X, Y)
-        if not box.is_finite:
-            check_finite(X, "X")
-            check_finite(Y, "Y")
-    weights = check_weights(weights, Y.shape[0], X, options["log"])
-    groups = check_groups(groups, Y.shape[0], weights, X)
-    bandwidths, is_number = check_bandwidth(bandwidth)
-    return (X, Y, weights, groups, get_kernel(kernel), bandwidths), is_number
-
-
-def _check_exclude_self(Y: Any, options: dict[str, Any]) -> None:
-    if Y is not None and options["exclude_self"]:
-        raise ValueError("exclude_self=True goes with Y=None: only then does a row meet itself.")
-
-
-def _all_bandwidths(
-    X: Array,
-    Y: Array,
-    weights: Array | None,
-    groups: Array | None,
-    kernel: Kernel,
-    bandwidths: tuple[float, ...],
-    options: dict[str, Any],
-) -> Array:
-    """Return (b, n, outputs) in float64, in the order in which the bandwidths were given."""
-    xp = array_namespace(X)
-    if X.shape[0] == 0 or Y.shape[0] == 0:
-        n_outputs = 1 if weights is None or weights.ndim == 1 else weights.shape[1]
-        if groups is not None:
-            n_outputs = int(to_numpy(groups).max(initial=-1)) + 1
-        shape = (len(bandwidths), X.shape[0], n_outputs)
-        return xp.full(shape, law(options["log"]).identity, dtype=xp.float64, device=device(X))
-    results: list[Array] = [None] * len(bandwidths)
-    for rungs, stated in passes(X, Y, weights, groups, kernel, bandwidths, options):
-        reduction = law(options["log"])
-        outputs = [
-            arrangement.restore(compute(problem), reduction) for arrangement, problem in stated
-        ]
-        parts = outputs[0] if len(outputs) == 1 else xp.concat(outputs, axis=2)
-        for rung, i in enumerate(rungs):
-            results[i] = parts[rung]
-    return results[0][None, ...] if len(results) == 1 else xp.stack(results)
-
-
-def passes(
-    X: Array,
-    Y: Array,
-    weights: Array | None,
-    groups: Array | None,
-    kernel: Kernel,
-    bandwidths: tuple[float, ...],
-    options: dict[str, Any],
-) -> Iterator[tuple[list[int], list[tuple[Arrangement, Problem]]]]:
-    """Yield which bandwidths, widest first, one pass can serve, and the problems that they pose."""
-    xp = array_namespace(X)
-    if itemsize(X) == 4 and exceeds_single(options["box"].extent, bandwidths):
-        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
-        weights = None if weights is None else xp.astype(weights, xp.float64)
-    arrangements = _arrangements(Y.shape[0], weights, groups, options["log"])
-    widest_first = sorted(range(len(bandwidths)), key=lambda i: -bandwidths[i])
-    while widest_first:
-        narrowest = bandwidths[widest_first[0]] / _WIDEST_LADDER[itemsize(X)]
-        rungs = [i for i in widest_first if bandwidths[i] >= narrowest]
-        widest_first = widest_first[len(rungs) :]
-        widths = tuple(bandwidths[i] for i in rungs)
-        yield (
-            rungs,
-            [
-                (a, Problem(X, Y, a.order, a.weights, a.bounds, kernel, widths, **options))
-                for a in arrangements
-            ],
-        )
-
-
-def exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
-    """Whether float32 numbers must be summed as float64."""
-    least, most = min(bandwidths), max(bandwidths)
-    in_range = _SINGLE_RANGE[0] < least and most < _SINGLE_RANGE[1]
-    return not in_range or farthest > _WIDEST_SPREAD * least
-
-
-def _arrangements(
-    n_rows: int, weights: Array | None, groups: Array | None, log: bool
-) -> list[Arrangement]:
-    """Bring weights and groups to segments; columns that can not share a pass, one by one."""
-    if weights is None or weights.ndim == 1:
-        return [arrange(n_rows, weights, groups, log)]
-    if not must_go_by_column(weights, log):
-        return [arrange_columns(weights)]
-    return [arrange(n_rows, weights[:, c], None, log) for c in range(weights.shape[1])]

@@ -58,7 +58,7 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
     if weights is None and groups is None:
         return Arrangement(None, None, (0, n_rows))
     if is_torch_array(groups if weights is None else weights):
-        from mercer.sums._arrange_tensors import arrange_tensors
+        from mercer.sums.torch._arrange import arrange_tensors
 
         return arrange_tensors(n_rows, weights, groups, log)
     group = np.zeros(n_rows, np.int64) if groups is None else groups
@@ -96,7 +96,7 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
     )
 
 
-def arrange_columns(weights: Array) -> Arrangement:
+def scale_columns(weights: Array) -> Arrangement:
     """Scale each column of an (m, c) matrix of weights; all of them share the one segment."""
     top = _exponents(weights).max(axis=0)
     exponents = np.where(top == ZERO, 0, top)

@@ -3,24 +3,32 @@
 A backend is a module with three functions: ``owns(X)``, ``refuses(problem)``, which gives a
 reason that a user can read or None, and ``run(problem)``.  They are imported when
 a sum needs them, so that ``import mercer`` stays light.
+
+The first two make problems of problems, which come here again: rows in blocks become pairs of
+blocks in memory; weights and groups in memory become segments, which all others take.
 """
 
 from importlib import import_module
+from typing import Any
 
-from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
 # In the order of preference.  Owning needs no import of the array library itself.
 _BACKENDS = (
+    "mercer.sums.dask",
+    "mercer.sums._in_memory",
     "mercer.sums.cuda",
-    "mercer.sums._torch",
+    "mercer.sums.torch",
     "mercer.sums.fast",
     "mercer.sums.cpu",
 )
 
 
-def compute(problem: Problem) -> Array:
-    """Return the sums as (bandwidths, rows of X, outputs), in float64."""
+def compute(problem: Problem) -> Any:
+    """Return the sums as (bandwidths, rows of X, outputs), in float64.
+
+    Of left-out sums, a pair: the logarithms, and the drifts, or None where nothing is removed.
+    """
     reasons = []
     for name in _BACKENDS:
         backend = import_module(name)

@@ -1,13 +1,49 @@
-"""What a kernel sum would do, without doing it."""
+"""What a kernel sum would do, and in about what time, without doing it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer.kernels import Kernel
 from mercer.samples import refuse_dask
-from mercer.sums._api import check, passes
-from mercer.sums._plan import SumPlan
+from mercer.sums._in_memory import passes
+from mercer.sums._statement import state
+
+
+@dataclass(frozen=True)
+class SumPlan:
+    """How a kernel sum would be computed, and why.
+
+    Attributes
+    ----------
+    method : {"direct", "fast"}
+        What would be done.
+    seconds : float
+        Predicted time of that, on the threads at hand.
+    direct_seconds : float
+        Predicted time of adding up every term.
+    n_modes : int
+        Frequencies of the largest grid; 0 where there is no transform.
+    redone : float
+        Share of the sums that would be too small for the transform, and added up directly.
+    reason : str
+        Why, in a few words.
+    """
+
+    method: str
+    seconds: float
+    direct_seconds: float
+    n_modes: int
+    redone: float
+    reason: str
+
+    def __str__(self) -> str:
+        how = f"{self.method}, about {self.seconds:.2g} s: {self.reason}"
+        if self.method == "fast":
+            how += f" (direct: about {self.direct_seconds:.2g} s"
+            how += f"; {self.n_modes:,} modes, {self.redone:.1%} of the sums added up directly)"
+        return how
 
 
 def explain_kernel_sum(
@@ -79,15 +115,13 @@ def explain_kernel_sum(
             A, "explain_kernel_sum", "every pair of blocks goes its own way",
             "pass one block of either, X.blocks[0].compute()",
         )  # fmt: skip
-    checked, _ = check(X, Y, weights, groups, kernel, bandwidth, options)
-    if checked[0].shape[0] == 0 or checked[1].shape[0] == 0:
+    problem, _ = state(X, Y, weights, groups, kernel, bandwidth, options)
+    if problem.X.shape[0] == 0 or problem.Y.shape[0] == 0:
         return SumPlan("direct", 0.0, 0.0, 0, 0.0, "there are no pairs")
     from mercer.sums.fast._run import explain
 
     with np.errstate(over="ignore", under="ignore"):  # as in kernel_sum
-        plans = [
-            explain(problem) for _, stated in passes(*checked, options) for _, problem in stated
-        ]
+        plans = [explain(part) for _, parts in passes(problem) for _, part in parts]
     first = next((plan for plan in plans if plan.method == "fast"), plans[0])
     return SumPlan(
         first.method,

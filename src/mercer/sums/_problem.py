@@ -1,20 +1,52 @@
 """A kernel sum as a frozen statement: what is to be computed, not how.
 
-Everything that users may write (weights, groups, both or neither) has been brought to one
-form here.  The rows of Y are taken in `order` and cut into segments at `bounds`; each
-segment gives one number for each row of X and each bandwidth:
+It is stated with weights and groups as they were given, over rows in memory or in blocks:
+
+    out[b, i, g] = Σ_{j in group g} weights[j] · k_b(X[i], Y[j])
+
+or its logarithm; weights of shape (m, c) give c numbers in place of groups.  Rows in memory are
+then brought to one form, whatever users wrote (`_in_memory`): the rows of Y are taken in `order`
+and cut into segments at `bounds`, and weights are in that order:
 
     out[b, i, s] = Σ_{j in segment s} weights[j] · k_b(X[i], Y[order[j]])
 
-or its logarithm.  With weights of shape (m, c) there is one segment and c columns take the place
-of segments.
+A problem with `rung_weights` leaves out the row at hand, and what it adds to the densities of
+others (`left_out_log_sums`): it has two results, the logarithms and the drifts.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mercer._arrays import Array
 from mercer.kernels import Kernel
 from mercer.sums._box import Box
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What leaves the densities with a row, and what is wanted to first order.
+
+    Parameters
+    ----------
+    amount : array of shape (n,)
+        Weight of row i's window in every density.
+    densities : array of shape (b, n)
+        F, in the units of `amount`, with the kernel's peak as 1.
+    least : array of shape (n,)
+        The part of F_j that can not leave it with another row: row j's own term.
+    squared : bool
+        Whether F sums the squared kernel (p = 2) or the kernel (p = 1).
+    drift_weights : array of shape (b, n)
+        q.
+    """
+
+    amount: Array
+    densities: Array
+    least: Array
+    squared: bool
+    drift_weights: Array
 
 
 @dataclass(frozen=True)
@@ -30,10 +62,10 @@ class Problem:
     weights : array of shape (m',) or (m', c), or None
         In the order of summation.
     bounds : tuple of int
-        Segment s is bounds[s] … bounds[s + 1] of that order.
+        Segment s is bounds[s] … bounds[s + 1] of that order; empty before rows were put in order.
     kernel : Kernel
     bandwidths : tuple of float
-        Widths of the kernel, the widest first.
+        Widths of the kernel; in segments, the widest first.
     log : bool
         Whether logarithms of the sums are wanted.
     self_sum : bool
@@ -46,6 +78,16 @@ class Problem:
     precision : {"high", "fast"}
     box : Box or None
         What holds all rows of X and Y, where it is known.
+    groups : integer array of shape (m,) or None
+        As they were given; None in segments.
+    n_groups : int or None
+        How many there are, where some may have no row here.
+    rung_weights : array of shape (b, m) or None
+        Of left-out sums: weights of the rows of Y as they stand, one set for each bandwidth.
+    removal : Removal or None
+        What leaves the densities of left-out sums; None leaves them as they are.
+    rows : slice, NumPy array of int or None
+        The rows of X for which left-out sums are wanted; None is all.
     """
 
     X: Array
@@ -62,6 +104,24 @@ class Problem:
     tol: float | None
     precision: str
     box: Box | None = None
+    groups: Array | None = None
+    n_groups: int | None = None
+    rung_weights: Array | None = None
+    removal: Removal | None = None
+    rows: slice | NDArray[np.int64] | None = None
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the row at hand is left out of weights that are themselves sums."""
+        return self.rung_weights is not None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of X for which sums are wanted."""
+        n = int(self.X.shape[0])
+        if self.rows is None:
+            return n
+        return len(range(n)[self.rows] if isinstance(self.rows, slice) else self.rows)
 
     @property
     def n_columns(self) -> int:

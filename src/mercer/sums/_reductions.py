@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, like, times_powers_of_two
 from mercer.kernels import Kernel
 
+_FAR = -1e4  # logarithms below which groups may differ by less than float32 resolves
+
 
 class Law(ABC):
     """How tiles become a result."""
@@ -73,3 +75,8 @@ SUM, LOG_SUM = Sum(), LogSum()
 def law(log: bool) -> Law:
     """Return the law of sums or of their logarithms."""
     return LOG_SUM if log else SUM
+
+
+def are_far(logs: Array) -> Array:
+    """Whether a row's largest logarithm is too large a number for float32 to tell groups apart."""
+    return array_namespace(logs).max(logs, axis=1) < _FAR

@@ -35,7 +35,7 @@ class Columns:
     own: NDArray[np.int64]
 
 
-def arrange_columns(problem: Problem) -> Columns:
+def lay_out_columns(problem: Problem) -> Columns:
     """Lay out the columns so that runs are whole vectors.
 
     Every segment is filled up, unless there are so many small ones that this would cost more

@@ -4,8 +4,7 @@ Cost: n·m·(d + about 12) multiply-adds, half of that for a sum of X with itsel
 packed columns and the sums of the rows at work, within scikit-learn's ``working_memory``.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,20 +16,20 @@ from mercer._arrays import Array
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import KERNELS
 from mercer.sums._geometry import Geometry, choose_geometry
-from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _loops
-from mercer.sums.cpu._columns import Columns, Slab, arrange_columns, pack_slabs
+from mercer.sums.cpu._columns import Columns, Slab, lay_out_columns, pack_slabs
+from mercer.sums.cpu._left_out import left_out_sums
+from mercer.sums.cpu._recipe import (
+    PAIRS_PER_TASK,
+    Recipe,
+    compiled_form,
+    log_totals,
+    plain,
+    row_tasks,
+)
 from mercer.sums.cpu._threads import run_all, thread_count
 
-_KINDS = {
-    "gaussian": _loops.EXPONENTIAL,
-    "laplace": _loops.EXPONENTIAL,
-    "cauchy": _loops.CAUCHY,
-    "epanechnikov": _loops.EPANECHNIKOV,
-}
-_PAIRS_WORTH_A_TASK = 10**6
-_PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
 _BLOCK = 512  # rows of the smallest block of a symmetric sum, a multiple of panels
 _BLOCKS = 48  # of a large symmetric sum
 
@@ -44,7 +43,7 @@ def refuses(problem: Problem) -> str | None:
     """Return why this backend can not compute the problem, or None if it can."""
     if problem.method == "fast":
         return "use method='direct'"
-    if KERNELS.get(problem.kernel.name) != problem.kernel:
+    if compiled_form(problem.kernel) is None:
         return (
             f"kernel {problem.kernel.name!r} is not compiled for NumPy arrays; use one of "
             f"{', '.join(map(repr, KERNELS))}, or torch tensors"
@@ -52,51 +51,17 @@ def refuses(problem: Problem) -> str | None:
     return None
 
 
-def run(problem: Problem) -> NDArray[np.float64]:
+def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs)."""
+    if problem.is_left_out:
+        return left_out_sums(problem)
     geometry = choose_geometry(problem)
     out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
     if _is_symmetric(problem):
         _symmetric_sums(problem, geometry, out)
     else:
-        _sums(problem, geometry, arrange_columns(problem), out)
+        _sums(problem, geometry, lay_out_columns(problem), out)
     return out
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What the compiled loops must know besides arrays, in the order in which they take it."""
-
-    scale: Any
-    centre: NDArray[Any]
-    product: bool
-    kind: int
-    root: bool
-    coefficients: NDArray[Any]
-    rungs: NDArray[np.int64]
-    own_value: Any
-
-    @classmethod
-    def of(cls, problem: Problem, geometry: Geometry) -> "Recipe":
-        """Write down the problem's geometry and ladder."""
-        dtype = problem.X.dtype
-        finfo = np.finfo(dtype)
-        steps = climb(problem.kernel, geometry.bandwidths, float(finfo.eps))
-        centre = geometry.centre
-        return cls(
-            scale=dtype.type(geometry.scale),
-            centre=np.zeros(problem.X.shape[1], dtype) if centre is None else centre,
-            product=centre is not None,
-            kind=_KINDS[problem.kernel.name],
-            root=problem.kernel.bandwidth_power == 1,
-            coefficients=np.array([min(c, finfo.max / 2**10) for c, _ in steps], dtype),
-            rungs=np.array([rungs for _, rungs in steps]),
-            own_value=dtype.type(np.inf if problem.exclude_self else 0),
-        )
-
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the fields in their order."""
-        return tuple(vars(self).values())
 
 
 def run_some(problem: Problem, own: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -105,7 +70,7 @@ def run_some(problem: Problem, own: NDArray[np.int64]) -> NDArray[np.float64]:
     `own` is where each row of X meets itself in the order of summation, or −1.
     """
     out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
-    columns = replace(arrange_columns(problem), own=own)
+    columns = replace(lay_out_columns(problem), own=own)
     _sums(problem, choose_geometry(problem), columns, out)
     return out
 
@@ -119,20 +84,6 @@ def _sums(problem: Problem, geometry: Geometry, columns: Columns, out: NDArray[n
         if problem.log:
             log_totals(problem, geometry, nearest if relative else None, totals)
         out[:, start:stop] = np.moveaxis(totals, 2, 0)
-
-
-def log_totals(
-    problem: Problem,
-    geometry: Geometry,
-    nearest: NDArray[np.float64] | None,
-    totals: NDArray[np.float64],
-) -> None:
-    """Take logarithms of (rows, outputs, rungs), in place, adding that of the common factor."""
-    with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
-        np.log(totals, out=totals)
-    if nearest is not None:
-        coefficients = np.array([problem.kernel.coefficient(b) for b in geometry.bandwidths])
-        totals -= nearest[:, :, None] * coefficients
 
 
 def _absorb_rows(
@@ -154,14 +105,6 @@ def _absorb_rows(
         own = columns.own[start:stop] - slab.start
         run_all(partial(absorb, slab, own), row_tasks(stop - start, slab.n_columns))
     return nearest, totals
-
-
-def row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
-    """Cut the rows into tasks: enough for all threads, none too small or too long."""
-    shared = -(-n_rows // (4 * thread_count()))
-    least, most = (pairs // max(1, n_columns) for pairs in (_PAIRS_WORTH_A_TASK, _PAIRS_PER_TASK))
-    step = max(96, least, min(shared, most))
-    return row_slabs(n_rows, 1, step)
 
 
 def _is_symmetric(problem: Problem) -> bool:
@@ -188,7 +131,7 @@ def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float6
     n = problem.X.shape[0]
     X = plain(problem.X)
     recipe = Recipe.of(problem, geometry).arguments()
-    columns = arrange_columns(problem)
+    columns = lay_out_columns(problem)
     (slab,) = pack_slabs(columns, X, geometry, working_memory())
     totals = np.zeros(n)
 
@@ -206,11 +149,6 @@ def _symmetric_sums(problem: Problem, geometry: Geometry, out: NDArray[np.float6
         j = (p - i) % starts.size
         i, j = i[i <= j], j[i <= j]
         pairs = np.stack([starts[i], row_stops[i], starts[j], column_stops[j]], axis=1)
-        share = max(1, min(-(-len(pairs) // thread_count()), _PAIRS_PER_TASK // block**2))
+        share = max(1, min(-(-len(pairs) // thread_count()), PAIRS_PER_TASK // block**2))
         run_all(partial(absorb, pairs), row_slabs(len(pairs), 1, share))
     out[0, :, 0] = np.log(totals) if problem.log else totals
-
-
-def plain(X: NDArray[Any]) -> NDArray[Any]:
-    """Return X as the loops are compiled for: in rows, writeable; a copy only if it is not."""
-    return np.require(X, requirements=["C", "A", "W"])

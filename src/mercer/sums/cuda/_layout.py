@@ -19,10 +19,11 @@ from mercer._memory import row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
-# As in _triton_kernels, and up to how many features.
+_LN2 = 0.6931471805599453
+# As in _kernels, and up to how many features.
 DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED = range(6)
 NARROW = (TOGETHER, BESIDE, APART)
-_STEP = 64  # features at a time that are streamed, as in _triton_kernels
+_STEP = 64  # features at a time that are streamed, as in _kernels
 _UP_TO = {TOGETHER: 4, BESIDE: 11, APART: 16, RESIDENT: 64}
 _UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
 _FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
@@ -39,25 +40,25 @@ _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
 @cache
 def kernels() -> Any:
     """Return the compiled code, imported when the first tensor comes."""
-    from mercer.sums.cuda import _kernels as _triton_kernels
+    from mercer.sums.cuda import _kernels
 
-    return _triton_kernels
+    return _kernels
 
 
 @cache
 def pack_kernels() -> Any:
     """Return the compiled code that packs rows."""
-    from mercer.sums.cuda import _pack_kernels as _triton_pack_kernels
+    from mercer.sums.cuda import _pack_kernels
 
-    return _triton_pack_kernels
+    return _pack_kernels
 
 
 @cache
 def left_out_kernels() -> Any:
     """Return the compiled code of sums with the row at hand left out."""
-    from mercer.sums.cuda import _left_out_kernels as _triton_left_out_kernels
+    from mercer.sums.cuda import _left_out_kernels
 
-    return _triton_left_out_kernels
+    return _left_out_kernels
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TensorColumns:
     """Where each row of Y stands in the sum, filled up to whole tiles.
 
     Parameters
@@ -99,7 +100,7 @@ class Columns:
     width: int
 
     @classmethod
-    def of(cls, problem: Problem, width: int) -> "Columns":
+    def of(cls, problem: Problem, width: int) -> "TensorColumns":
         """Lay out the columns."""
         import torch
 
@@ -157,7 +158,7 @@ class Rows:
     place: Array | None = None
 
     @classmethod
-    def of(cls, problem: Problem, columns: Columns, rows: Array | None = None) -> "Rows":
+    def of(cls, problem: Problem, columns: TensorColumns, rows: Array | None = None) -> "Rows":
         """Put the rows in the order of the columns where they meet themselves."""
         import torch
 
@@ -364,3 +365,21 @@ def count_pieces(tiles: NDArray[np.int64], n_blocks: int, bytes_per_tile: int) -
     for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
     for_cache = -(-longest * bytes_per_tile // _PIECE_BYTES)
     return max(1, for_cache, min(for_chip, longest // _FEWEST_TILES))
+
+
+def log_of_pieces(totals: Array, tops: Array) -> Array:
+    """Return logarithms (rungs, segments, rows) of sums relative to powers of 2**tops.
+
+    Parameters
+    ----------
+    totals : float64 tensor of shape (segments, pieces, rungs, rows)
+    tops : tensor of shape (segments, pieces, rows)
+    """
+    import torch
+
+    tops = tops.to(torch.float64)
+    top = tops.amax(1, keepdim=True)
+    powers = 2.0 ** torch.arange(totals.shape[2], dtype=torch.float64, device=tops.device)[:, None]
+    shares = torch.exp2((tops - top)[:, :, None, :] * powers)
+    logs = (totals * shares).sum(1).log_() + (_LN2 * top) * powers
+    return logs.permute(1, 0, 2)

@@ -16,16 +16,16 @@ from mercer.sums.cuda._layout import (
     RESIDENT,
     STREAMED,
     TOGETHER,
-    Columns,
     Packer,
     Rows,
     RowSlab,
+    TensorColumns,
     Tile,
     choose_tensor_geometry,
     count_pieces,
     left_out_kernels,
+    log_of_pieces,
 )
-from mercer.sums.cuda._run import log_of_pieces
 
 TILES = {
     DIFFERENCES: Tile(32, 64, fold=64, warps=4, stages=2),
@@ -37,18 +37,16 @@ TILES = {
 }
 
 
-def fused_left_out_sums(
-    problem: Problem, weights: Array, removal: Any, rows: slice | NDArray[np.int64]
-) -> tuple[Array, Array | None]:
+def fused_left_out_sums(problem: Problem) -> tuple[Array, Array | None]:
     """Return the logarithms and the drifts, (b, rows, segments) each, in float64."""
     import torch
 
-    chosen = None
-    if not isinstance(rows, slice):
+    chosen, rows, removal = None, problem.rows, problem.removal
+    if isinstance(rows, slice):
+        rows = None if rows == slice(None) else np.arange(problem.X.shape[0])[rows]
+    if rows is not None:
         chosen = torch.as_tensor(rows, device=problem.X.device)
-    elif rows != slice(None):
-        chosen = torch.arange(*rows.indices(problem.X.shape[0]), device=problem.X.device)
-    by_column: dict[str, Array] = {"weights": weights}
+    by_column: dict[str, Array] = {"weights": problem.rung_weights}
     if removal is not None:
         F = removal.densities
         by_column |= {"inverse": 1 / F, "least": removal.least / F, "q": removal.drift_weights}
@@ -57,7 +55,7 @@ def fused_left_out_sums(
         rungs = slice(start, start + n_rungs)
         step = replace(problem, bandwidths=problem.bandwidths[rungs])
         of_step = {name: values[rungs].to(torch.float32) for name, values in by_column.items()}
-        parts = _one_step(step, of_step, removal, chosen)
+        parts = _one_step(step, of_step, chosen)
         sums.append(parts[0])
         drifts.append(parts[1])
         start += n_rungs
@@ -65,7 +63,7 @@ def fused_left_out_sums(
 
 
 def _one_step(
-    problem: Problem, by_column: dict[str, Array], removal: Any, chosen: Array | None
+    problem: Problem, by_column: dict[str, Array], chosen: Array | None
 ) -> tuple[Array, Array]:
     """Return (rungs, rows, segments) logarithms and drifts of rungs that are powers of the first.
 
@@ -74,10 +72,11 @@ def _one_step(
     """
     import torch
 
+    removal = problem.removal
     geometry = choose_tensor_geometry(problem, to_judge=True)
     packer = Packer.of(problem, geometry, precise=True)
     tile = TILES[packer.form]
-    columns = Columns.of(problem, tile.columns)
+    columns = TensorColumns.of(problem, tile.columns)
     rows = Rows.of(problem, columns, chosen)
     fills = {"least": 1.0}
     order = slice(None)
@@ -107,7 +106,7 @@ def _one_step(
             of_columns = None if columns.order is None else columns.order[part]
             Y = packer.pack(problem.Y, of_columns, part.start, part.stop - part.start, side=2)
             data = {name: values[:, part].contiguous() for name, values in laid.items()}
-            more, drift = _launch(
+            more, drift = _launch_left_out(
                 problem, packer, tile, X, Y, data, removed, slab.own - part.start, tiles,
                 removal is not None and removal.squared,
             )  # fmt: skip
@@ -121,7 +120,7 @@ def _one_step(
     return rows.restore(logs), rows.restore(drifts)
 
 
-def _launch(
+def _launch_left_out(
     problem: Problem,
     packer: Packer,
     tile: Tile,

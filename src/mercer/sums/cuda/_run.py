@@ -2,7 +2,7 @@
 
 Blocks of rows stay on the chip while tiles of columns stream past; nothing of size n × m is
 stored.  Distances come from three or four float16 products on the matrix units (see
-`_triton_kernels`), or from differences where these would cost digits.  Cost: n·m exponentials, and
+`_kernels`), or from differences where these would cost digits.  Cost: n·m exponentials, and
 as many float16 products of d numbers.  Memory: rows and columns packed for the matrix units (4
 bytes a number) and the sums, in slabs within scikit-learn's ``working_memory``.
 """
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, is_on_gpu, itemsize
-from mercer.kernels import KERNELS
+from mercer.kernels import KERNELS, Kernel
 from mercer.sums._ladder import climb
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
-from mercer.sums._torch import differentiable
+from mercer.sums.cuda import _left_out
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -26,15 +26,18 @@ from mercer.sums.cuda._layout import (
     RESIDENT,
     STREAMED,
     TOGETHER,
-    Columns,
     Packed,
     Packer,
     Rows,
+    TensorColumns,
     Tile,
     choose_tensor_geometry,
     count_pieces,
     kernels,
+    log_of_pieces,
 )
+from mercer.sums.torch._run import differentiable
+from mercer.sums.torch._tiles import with_room
 
 TILES = {  # by form, and whether it is precise
     (DIFFERENCES, False): Tile(64, 64, fold=64, warps=4, stages=3),
@@ -48,11 +51,11 @@ TILES = {  # by form, and whether it is precise
     (STREAMED, False): Tile(128, 256, fold=8, warps=8, stages=3, blocks=16),
     (STREAMED, True): Tile(128, 128, fold=8, warps=8, stages=3, blocks=16),
 }
-_KINDS = {"gaussian": 0, "laplace": 1, "cauchy": 2, "epanechnikov": 3}  # as in _triton_kernels
+# As in _kernels: of exponentials by the power of the distance, of others by name.
+_EXPONENTIALS, _OTHERS = {2: 0, 1: 1}, {"cauchy": 2, "epanechnikov": 3}
 _WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
 _OLDEST = (8, 0)  # compute capability that Triton's matrix products need
 _MOST_FILL = 4  # times as many columns as there are rows of Y
-_LN2 = 0.6931471805599453
 
 
 def owns(X: Array) -> bool:
@@ -60,17 +63,17 @@ def owns(X: Array) -> bool:
     return is_on_gpu(X)
 
 
-def refuses(problem: Problem, n_rows: int | None = None) -> str | None:
-    """Return why this backend can not compute the problem, of so many rows, or None if it can."""
+def refuses(problem: Problem) -> str | None:
+    """Return why this backend can not compute the problem, or None if it can."""
     if problem.method == "fast":
         return ""  # torch has the sentence
-    if KERNELS.get(problem.kernel.name) != problem.kernel:
+    if _kind(problem.kernel) is None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
         return "columns of weights are summed by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
-    if (problem.X.shape[0] if n_rows is None else n_rows) * problem.n_columns < _WORTH_COMPILING:
+    if problem.n_rows * problem.n_columns < _WORTH_COMPILING:
         return "so few pairs are summed by torch"
     width = TILES[APART, False].columns
     filled = (-(-np.diff(problem.bounds) // width) * width).sum()
@@ -90,8 +93,17 @@ def device_refuses(device: Any) -> str | None:
     return None
 
 
-def run(problem: Problem) -> Array:
+def _kind(kernel: Kernel) -> int | None:
+    """Return how the kernels compute it, or None where they do not know it."""
+    if kernel.is_exponential:
+        return _EXPONENTIALS.get(kernel.bandwidth_power)
+    return _OTHERS.get(kernel.name) if KERNELS.get(kernel.name) == kernel else None
+
+
+def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
+    if problem.is_left_out:
+        return with_room(problem, lambda: _left_out.fused_left_out_sums(problem))
     return differentiable(problem, fused_sums)
 
 
@@ -103,7 +115,7 @@ def fused_sums(problem: Problem) -> Array:
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
     packer = Packer.of(problem, geometry)
     tile = TILES[packer.form, packer.precise]
-    columns = Columns.of(problem, tile.columns)
+    columns = TensorColumns.of(problem, tile.columns)
     weights = None if problem.weights is None else columns.spread(problem.weights.detach())
     rows = Rows.of(problem, columns)
     reduction = law(problem.log)
@@ -127,7 +139,7 @@ def fused_sums(problem: Problem) -> Array:
             w = None if weights is None else weights[part]
             own = None if slab.own is None else slab.own - part.start
             launches = [
-                _launch(problem, packer, tile, X, Y, w, own, tiles, coefficient, n_rungs)
+                _launch_sums(problem, packer, tile, X, Y, w, own, tiles, coefficient, n_rungs)
                 for coefficient, n_rungs in steps
             ]
             more = launches[0] if len(launches) == 1 else torch.cat(launches)
@@ -136,7 +148,7 @@ def fused_sums(problem: Problem) -> Array:
     return rows.restore(sums[0] if len(sums) == 1 else torch.cat(sums, dim=2))
 
 
-def _launch(
+def _launch_sums(
     problem: Problem,
     packer: Packer,
     tile: Tile,
@@ -169,7 +181,7 @@ def _launch(
         coefficient ** (2 // problem.kernel.bandwidth_power), packer.units,
         -np.inf if problem.exclude_self else 0.0,
         WIDTH=min(packer.width, 64), FORM=packer.form,
-        KIND=_KINDS[problem.kernel.name], FAST=packer.fast, PRECISE=packer.precise,
+        KIND=_kind(problem.kernel), FAST=packer.fast, PRECISE=packer.precise,
         WEIGHTED=weights is not None, LOG=relative, RUNGS=n_rungs, OWN=is_own,
         ROWS=tile.rows, COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk,
         STAGES=tile.stages, BLOCKS=tile.blocks, HELD=tile.held,
@@ -180,21 +192,3 @@ def _launch(
         sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
         return sums.log() if problem.log else sums
     return log_of_pieces(totals, tops)
-
-
-def log_of_pieces(totals: Array, tops: Array) -> Array:
-    """Return logarithms (rungs, segments, rows) of sums relative to powers of 2**tops.
-
-    Parameters
-    ----------
-    totals : float64 tensor of shape (segments, pieces, rungs, rows)
-    tops : tensor of shape (segments, pieces, rows)
-    """
-    import torch
-
-    tops = tops.to(torch.float64)
-    top = tops.amax(1, keepdim=True)
-    powers = 2.0 ** torch.arange(totals.shape[2], dtype=torch.float64, device=tops.device)[:, None]
-    shares = torch.exp2((tops - top)[:, :, None, :] * powers)
-    logs = (totals * shares).sum(1).log_() + (_LN2 * top) * powers
-    return logs.permute(1, 0, 2)

@@ -19,7 +19,7 @@ from scipy.fft import next_fast_len
 
 
 @dataclass(frozen=True)
-class Box:
+class GridBox:
     """Where sums are computed on a grid.
 
     Parameters
@@ -57,7 +57,7 @@ class Grid:
     reach: float
 
     @classmethod
-    def around(cls, box: Box, widest: float, reach: float) -> "Grid":
+    def around(cls, box: GridBox, widest: float, reach: float) -> "Grid":
         """Return the smallest period in which no image of the data reaches into the box."""
         margin = reach * widest * (1 if box.holds_all else 2)
         return cls(box.low / 2 + box.high / 2, (box.high - box.low) + margin, reach)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import itemsize
-from mercer.sums._plan import SumPlan
+from mercer.sums._explain import SumPlan
 from mercer.sums._problem import Problem
 from mercer.sums.cpu._threads import thread_count
-from mercer.sums.fast._grid import Box, Grid, reach_of
+from mercer.sums.fast._grid import Grid, GridBox, reach_of
 from mercer.sums.fast._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums.fast._transform import fits, pair_up
 
@@ -80,7 +80,7 @@ class Route:
     eps : float
         Precision of the transforms.
     reach : float
-    box : Box or None
+    box : GridBox or None
     sample : Sample or None
     """
 
@@ -88,7 +88,7 @@ class Route:
     ways: tuple[str, ...] = ()
     eps: float = 0.0
     reach: float = 0.0
-    box: Box | None = None
+    box: GridBox | None = None
     sample: Sample | None = None
 
 
@@ -134,7 +134,7 @@ def direct_seconds(problem: Problem, n_rungs: int) -> float:
 
 
 def bundles(
-    rungs: list[int], bandwidths: tuple[float, ...], box: Box, reach: float
+    rungs: list[int], bandwidths: tuple[float, ...], box: GridBox, reach: float
 ) -> list[list[int]]:
     """Cut rungs, widest first, into runs that share their forward transforms.
 
@@ -155,21 +155,21 @@ def _direct(seconds: float, reason: str) -> Route:
     return Route(SumPlan("direct", seconds, seconds, 0, 0.0, reason))
 
 
-def _box(problem: Problem) -> Box:
+def _box(problem: Problem) -> GridBox:
     arrays = [problem.X] if problem.self_sum else [problem.X, problem.Y]
     low = np.min([A.min(axis=0) for A in arrays], axis=0).astype(np.float64)
     high = np.max([A.max(axis=0) for A in arrays], axis=0).astype(np.float64)
-    return Box(low, high)
+    return GridBox(low, high)
 
 
-def _trimmed(problem: Problem, box: Box) -> Iterator[tuple[Box, float]]:
+def _trimmed(problem: Problem, box: GridBox) -> Iterator[tuple[GridBox, float]]:
     """Yield smaller boxes, and what share of rows of X is outside: for data with heavy tails."""
     step = max(1, problem.X.shape[0] // _LARGE_SAMPLE)
     rows = problem.X[::step].astype(np.float64)
     for trim in _TRIMS:
         low, high = np.quantile(rows, [trim, 1 - trim], axis=0)
         if (2 * (high - low) < box.high - box.low).any():
-            smaller = Box(low, high, holds_all=False)
+            smaller = GridBox(low, high, holds_all=False)
             yield smaller, 1 - float(np.mean(smaller.holds(rows)))
 
 
@@ -182,7 +182,7 @@ class _Costs:
         outputs: list[Output],
         sample: Sample,
         near: "_NearShares",
-        box: Box,
+        box: GridBox,
         outside: float,
         eps: float,
         n_transforms: int,

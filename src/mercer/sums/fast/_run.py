@@ -10,6 +10,7 @@ Time grows with n + m and the number of frequencies, (extent/bandwidth)^d.
 import logging
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_numpy_array
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer._system.extras import how_to_install
 from mercer.kernels import KERNELS
-from mercer.sums._plan import SumPlan
+from mercer.sums._explain import SumPlan
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _run as _cpu
-from mercer.sums.fast._grid import Box, Grid
+from mercer.sums.fast._grid import Grid, GridBox
 from mercer.sums.fast._near import Output
 from mercer.sums.fast._plan import (
     ROUNDING,
@@ -80,7 +81,7 @@ def explain(problem: Problem) -> SumPlan:
     return SumPlan("direct", seconds, seconds, 0, 0.0, reason or "every term was asked for")
 
 
-def run(problem: Problem) -> NDArray[np.float64]:
+def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs)."""
     outputs = outputs_of(problem)
     route = plan_route(problem, outputs)
@@ -117,7 +118,7 @@ class _Transforms:
         assert route.sample is not None  # noqa: S101
         assert route.box is not None  # noqa: S101
         self.problem, self.outputs, self.route, self.out = problem, outputs, route, out
-        self.box: Box = route.box
+        self.box: GridBox = route.box
         self.sample: Sample = route.sample
 
     def run(self, rungs: list[int]) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mercer._memory import row_slabs, working_memory
 from mercer.sums._problem import Problem
 from mercer.sums.cpu._threads import thread_count
-from mercer.sums.fast._grid import Box, Grid
+from mercer.sums.fast._grid import Grid, GridBox
 
 _OVERSAMPLING = 2  # of finufft's own grid, along each axis
 _WORTH_A_THREAD = 2**15  # points and frequencies
@@ -63,7 +63,7 @@ def _grid_bytes(n_modes: float, n_features: int) -> float:
 def forward(
     problem: Problem,
     pair: Pair,
-    box: Box,
+    box: GridBox,
     grid: Grid,
     bandwidths: tuple[float, ...],
     scales: Any,
@@ -91,7 +91,7 @@ def forward(
 def backward(
     problem: Problem,
     frequencies: NDArray[np.complex128],
-    box: Box,
+    box: GridBox,
     grid: Grid,
     bandwidth: float,
     eps: float,
