@@ -89,11 +89,6 @@ def times_powers_of_two(A: Array, exponents: Array) -> Array:
     return A
 
 
-def copied(A: Array) -> Array:
-    """Return the values in an array of its own."""
-    return array_namespace(A).asarray(A, copy=True)
-
-
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:
     """Return these rows of A (or entries of a vector)."""
     xp = array_namespace(A)

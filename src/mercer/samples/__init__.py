@@ -4,8 +4,6 @@ What comes is checked (`_checks`, `_weights`, `_scales`), and kept where it is: 
 torch tensors in memory, Dask arrays in blocks (`_dask`, `_blocks`).
 """
 
-from array_api_compat import is_dask_array
-
 from mercer.samples._answers import (
     ProbabilityClassifier,
     ScoreClassifier,
@@ -13,12 +11,7 @@ from mercer.samples._answers import (
     on_dask,
     refuses_dask,
 )
-from mercer.samples._blocks import (
-    Blocks,
-    compute,
-    merge_pairs,
-    thread_limit,
-)
+from mercer.samples._blocks import Blocks, compute, is_in_blocks, merge_pairs, thread_limit
 from mercer.samples._checks import (
     LARGEST,
     as_array,
@@ -47,6 +40,7 @@ from mercer.samples._dask_arrays import (
     by_blocks,
     check_dask_rows,
     check_dask_vector,
+    checked_blocks,
     class_codes,
     counted,
     find_classes,
@@ -147,6 +141,7 @@ __all__ = [
     "check_training",
     "check_two_classes",
     "check_width_span",
+    "checked_blocks",
     "class_codes",
     "class_sizes",
     "class_totals",
@@ -164,7 +159,7 @@ __all__ = [
     "held",
     "home_of",
     "in_memory",
-    "is_dask_array",
+    "is_in_blocks",
     "is_whole",
     "keep_counted",
     "leaving_weights",

@@ -9,7 +9,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, is_dask_array, is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import take_rows, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import fit_afresh, get_namespace
+from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import check_same_home, check_tensor, dense_rows
 from mercer.samples._dask_arrays import (
     as_given,
@@ -106,12 +107,12 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> Array:
         """Return what is made of the scores: (rows,) or (rows, n_columns)."""
         check_is_fitted(self)
-        is_in_blocks = any(is_dask_array(value) for value in vars(self).values())
-        given, X = X, self._check_new(X, None if is_in_blocks else self._fitted)
-        if is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
-            X = X if is_dask_array(X) else from_memory(dense_rows(X))
+        fit_is_in_blocks = is_in_blocks(*vars(self).values())
+        given, X = X, self._check_new(X, None if fit_is_in_blocks else self._fitted)
+        if fit_is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
+            X = X if is_in_blocks(X) else from_memory(dense_rows(X))
             return as_given(finish(self._scores(X)), given)
-        if is_dask_array(X):
+        if is_in_blocks(X):
             answer = partial(self._answer, finish=finish, n_columns=n_columns, dtype=dtype)
             return by_blocks(answer, X, n_columns=n_columns, dtype=dtype)
         with room_on_device(f"the scores of {X.shape[0]} rows"):
@@ -128,7 +129,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _labels(self, scores: Array) -> Array:
         """Return the class of the greatest score of each row."""
         chosen = array_namespace(scores).argmax(scores, axis=1)
-        if is_dask_array(chosen):
+        if is_in_blocks(chosen):
             return chosen.map_blocks(partial(np.take, self.classes_), dtype=self.classes_.dtype)
         if is_torch_array(chosen) and is_torch_array(self.classes_):
             return self.classes_[chosen.to(self.classes_.device)]
@@ -206,7 +207,7 @@ def check_new_rows(model: Any, X: Any, fitted: Array | None, *, double: bool = F
         Whether float32 becomes float64.
     """
     check_is_fitted(model)
-    if is_dask_array(X):
+    if is_in_blocks(X):
         validate_data(model, X, reset=False, skip_check_array=True)
         return check_dask_rows(X, "X")
     X = check_tensor(X)
@@ -251,7 +252,7 @@ def _answering(
 ) -> Callable[..., Any]:
     @wraps(method)
     def answer(self: Any, X: Any) -> Any:
-        if not is_dask_array(X):
+        if not is_in_blocks(X):
             return method(self, X)
         from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -268,7 +269,7 @@ def _answering(
 def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
-        if not is_dask_array(X):
+        if not is_in_blocks(X):
             return method(self, X, *arguments, **options)
         with fit_afresh(self):
             model = fit(self, X, *arguments, **options)

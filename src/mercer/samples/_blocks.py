@@ -18,13 +18,27 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
+from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
-__all__ = ["FAN_IN", "Blocks", "compute", "merge_pairs", "share_of_machine", "thread_limit"]
+__all__ = [
+    "FAN_IN",
+    "Blocks",
+    "compute",
+    "is_in_blocks",
+    "merge_pairs",
+    "share_of_machine",
+    "thread_limit",
+]
 
 FAN_IN = 8  # partial results that one task merges
 
 _limit: ContextVar[int | None] = ContextVar("threads of a task", default=None)
+
+
+def is_in_blocks(*arrays: Any) -> bool:
+    """Whether one of these is a Dask array: the one place that asks."""
+    return any(is_dask_array(A) for A in arrays)
 
 
 @dataclass(frozen=True)

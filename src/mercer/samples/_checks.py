@@ -8,7 +8,6 @@ from array_api_compat import (
     array_namespace,
     device,
     is_array_api_obj,
-    is_dask_array,
     is_numpy_array,
     is_torch_array,
 )
@@ -19,13 +18,13 @@ from sklearn.utils import check_array
 
 from mercer._arrays import Array, detached, itemsize, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
+from mercer.samples._blocks import is_in_blocks
 from mercer.samples._dask_arrays import (
-    check_dask_rows,
     check_dask_vector,
+    checked_blocks,
     class_codes,
     counted,
     find_classes,
-    from_memory,
     keep_counted,
 )
 from mercer.samples._weights import check_counts, check_some_weight
@@ -271,7 +270,7 @@ def check_sample(
     Rows of weight 0 are gone.  Weights are NumPy floats: they count rows, and are never
     differentiated through.  Rows in blocks have weights in blocks, too.
     """
-    if is_dask_array(X) or is_dask_array(of):
+    if is_in_blocks(X, of):
         return _check_dask_sample(X, sample_weight, names)
     X = check_rows(X, names[0], of=of)
     if X.shape[0] == 0:
@@ -291,7 +290,7 @@ def check_sample(
 
 def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
     """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
-    X, w_x = check_sample(X, w_x, of=Y if is_dask_array(Y) else None)
+    X, w_x = check_sample(X, w_x, of=Y if is_in_blocks(Y) else None)
     Y, w_y = check_sample(Y, w_y, names=("Y", "sample_weight_y"), of=X)
     X, Y = match_rows(X, Y)
     return X, w_x, Y, w_y
@@ -301,7 +300,7 @@ def _check_dask_sample(
     X: Any, sample_weight: Any, names: tuple[str, str]
 ) -> tuple[Array, Array | None]:
     """Return rows and weights as Dask arrays that are cut alike; rows of weight 0 are gone."""
-    X = check_dask_rows(X, names[0]) if is_dask_array(X) else from_memory(check_rows(X, names[0]))
+    X = checked_blocks(X, names[0], check_rows)
     if sample_weight is None:
         return X, None
     weights = check_dask_vector(sample_weight, names[1], X, check=counted)
@@ -324,7 +323,7 @@ def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int,
     Rows of weight 0 are gone; classes and weights are in blocks where the rows are.
     """
     X, _ = check_sample(X, None)
-    if is_dask_array(X):
+    if is_in_blocks(X):
         names, labels = find_classes(y, X)
         if sample_weight is None:
             return X, class_codes(names, labels), len(names), None

@@ -10,10 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
-from mercer.samples._blocks import Blocks, compute, share_of_machine
+from mercer.samples._blocks import Blocks, compute, is_in_blocks, share_of_machine
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,
@@ -61,7 +60,7 @@ def check_dask_vector(
     dtype: Any = np.float64,
 ) -> Any:
     """Return one number for each row of X, cut as X is, whatever it came as."""
-    is_lazy = is_dask_array(values)
+    is_lazy = is_in_blocks(values)
     values = values if is_lazy else np.asarray(values)
     if is_lazy:
         _check_chunks(values, name)
@@ -90,7 +89,7 @@ def as_blocks(A: Any, X: Any) -> Any:
     import dask.array as da
 
     chunks = (X.chunks[0], *((size,) for size in A.shape[1:]))
-    return A.rechunk(chunks) if is_dask_array(A) else da.from_array(A, chunks=chunks)
+    return A.rechunk(chunks) if is_in_blocks(A) else da.from_array(A, chunks=chunks)
 
 
 def from_memory(A: NDArray[Any], rows: int = _ROWS_AT_ONCE) -> Any:
@@ -102,7 +101,7 @@ def from_memory(A: NDArray[Any], rows: int = _ROWS_AT_ONCE) -> Any:
 
 def as_given(result: Any, X: Any) -> Any:
     """Return a result for X as it came: lazily for a Dask array, else computed."""
-    return result.compute() if is_dask_array(result) and not is_dask_array(X) else result
+    return result.compute() if is_in_blocks(result) and not is_in_blocks(X) else result
 
 
 def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
@@ -162,7 +161,7 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
 
 def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
     """Return the sorted classes, and y cut as X is."""
-    is_lazy = is_dask_array(y)
+    is_lazy = is_in_blocks(y)
     y = y if is_lazy else np.asarray(y)
     if is_lazy:
         _check_chunks(y, "y")
@@ -203,14 +202,19 @@ def by_blocks(
     )
 
 
+def checked_blocks(A: Any, name: str, check: Callable[[Any, str], Any]) -> Any:
+    """Return checked rows in blocks, whether they came so or in memory, where `check` looks."""
+    return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check(A, name))
+
+
 def in_memory(A: Any) -> Any:
     """Return a Dask array in memory, and anything else as it is."""
-    return A.compute() if is_dask_array(A) else A
+    return A.compute() if is_in_blocks(A) else A
 
 
 def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
     """Say in one sentence that a fit takes no Dask array, why, and what to do."""
-    if is_dask_array(X):
+    if is_in_blocks(X):
         raise ValueError(f"{who} takes no Dask array: {why}; {instead}.")
 
 

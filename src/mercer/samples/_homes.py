@@ -8,16 +8,15 @@ need not know which it is.  Another container is another such module.
 from types import ModuleType
 from typing import Any
 
-from array_api_compat import is_dask_array
-
 from mercer.samples import _in_blocks, _in_memory
+from mercer.samples._blocks import is_in_blocks
 
 __all__ = ["count_rows", "home_of", "total_weight"]
 
 
 def home_of(*arrays: Any) -> ModuleType:
     """Return the home of arrays: blocks, if one of them is there."""
-    return _in_blocks if any(is_dask_array(A) for A in arrays) else _in_memory
+    return _in_blocks if is_in_blocks(*arrays) else _in_memory
 
 
 def total_weight(X: Any, weights: Any) -> float:

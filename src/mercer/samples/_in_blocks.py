@@ -6,10 +6,9 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
-from mercer.samples._blocks import Blocks, compute
+from mercer.samples._blocks import Blocks, compute, is_in_blocks
 from mercer.samples._weights import is_whole as _is_whole_block
 
 Vector = NDArray[np.float64]
@@ -71,14 +70,9 @@ def compute_arrays(*arrays: Any) -> tuple[NDArray[Any], ...]:
 
 def like(values: Any, A: Any, dtype: Any = None) -> Any:
     """Return values of A's type, or of another: what is in memory stays there."""
-    if is_dask_array(values):
+    if is_in_blocks(values):
         return values.astype(dtype or A.dtype)
     return np.asarray(values, dtype=dtype or A.dtype)
-
-
-def copied(A: Any) -> Any:
-    """Return a Dask array, which no one can write to, as it is."""
-    return A
 
 
 def take_rows(A: Any, rows: NDArray[np.int64]) -> Any:

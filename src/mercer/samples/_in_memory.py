@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, copied, detached, like, take_rows, to_numpy
+from mercer._arrays import Array, detached, like, take_rows, to_numpy
 from mercer.samples._weights import is_whole
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "at_classes",
     "beside",
     "class_maxima",
-    "copied",
     "held",
     "is_whole",
     "like",

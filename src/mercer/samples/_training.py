@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_dask_array, is_torch_array
+from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer._arrays import Array, take_rows, to_numpy
 from mercer._sklearn import get_namespace
+from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import (
     check_span,
     check_tensor,
@@ -54,7 +55,7 @@ def check_training(
     Sample or BlockSample
         Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
     """
-    if is_dask_array(X):
+    if is_in_blocks(X):
         return _blocks_of(model, X, y, sample_weight)
     X, y = validate_training(model, X, y)
     if one_width:

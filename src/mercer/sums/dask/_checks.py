@@ -14,14 +14,14 @@ from mercer.samples import (
     check_rows,
     compute,
     from_memory,
-    is_dask_array,
+    is_in_blocks,
 )
 from mercer.sums._validation import check_groups, check_weights
 
 
 def owns(X: Array) -> bool:
     """Whether the rows are in blocks."""
-    return bool(is_dask_array(X))
+    return is_in_blocks(X)
 
 
 def check_blocks(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[str, Any]:
