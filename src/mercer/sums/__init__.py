@@ -35,7 +35,7 @@ Ideas that the backends share stand apart from them: how distances keep their di
 results merge (`_reductions`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
-`_products`, `_logs`); their names are not public.
+`_products`, `_logs`); their names are listed apart and not public.
 
 >>> import numpy as np
 >>> from mercer.sums import kernel_sum
@@ -68,3 +68,14 @@ __all__ = [
     "left_out_log_sums",
     "log_kernel_sum",
 ]
+# What Mercer's own estimators take beside these; it may change without a word.
+_FOR_ESTIMATORS = (
+    "Products",
+    "finite_top",
+    "group_products",
+    "group_slabs",
+    "group_sums",
+    "logsumexp",
+    "own_group_sums",
+    "safe_log",
+)
