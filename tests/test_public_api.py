@@ -18,12 +18,6 @@ PACKAGES = [
         if m.ispkg and not m.name.startswith("_") and m.name != "samples"  # which is for us alone
     ),
 ]
-# What packages export for Mercer's own estimators, without a promise to anyone else.
-INTERNAL = {
-    "mercer.bandwidth": {"RULES"},
-    "mercer.kernels": {"KernelFunction", "resolve_gamma", "squared_distances"},
-    "mercer.sums": {"combine_kernel"},
-}
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -34,7 +28,9 @@ def test_all_is_what_is_defined(name):
         for key in dir(package)
         if not key.startswith("_") and not isinstance(getattr(package, key), types.ModuleType)
     }
-    assert set(package.__all__) - {"__version__"} == defined - INTERNAL.get(name, set())
+    for_estimators = set(getattr(package, "_FOR_ESTIMATORS", ()))
+    assert set(package.__all__) - {"__version__"} == defined - for_estimators
+    assert for_estimators <= defined
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -12,9 +12,9 @@ from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
 from mercer.classifiers._leave_one_out_exact import MOST_ROWS, ExactlyLeftOut
 from mercer.classifiers._race import choose
 from mercer.classifiers._rules import append_scores, cosine_scores
-from mercer.samples import SortedSample
 from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
+from mercer.samples import SortedSample
 from mercer.samples._weights import as_counts
 from oracles import classifiers as oracle
 

@@ -11,8 +11,8 @@ from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.classifiers import _race, _stages
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors, LeftOutWindows
 from mercer.classifiers._race import choose, race
-from mercer.samples import SortedSample
 from mercer.classifiers._stages import Stages
+from mercer.samples import SortedSample
 
 
 @pytest.fixture

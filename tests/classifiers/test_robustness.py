@@ -98,7 +98,7 @@ def test_one_class_is_refused(model):
     message = "needs at least two classes in y with a positive weight, got one class: 'only one'"
     with pytest.raises(ValueError, match=message):
         clone(model).fit([[0.0], [1.0]], np.array(["only one"] * 2, object))
-    with pytest.raises(ValueError, match="with a positive weight, got one class: 1."):
+    with pytest.raises(ValueError, match=r"with a positive weight, got one class: 1\."):
         clone(model).fit([[0.0], [1.0], [2.0]], [0, 1, 1], sample_weight=[0, 1, 1])
     with pytest.raises(ValueError, match=r"(?i)sample.weight.* zero|non-zero"):
         clone(model).fit([[0.0], [1.0], [2.0]], [0, 1, 1], sample_weight=[0, 0, 0])

@@ -6,8 +6,8 @@ import pytest
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers._race import choose
-from mercer.samples import SortedSample
 from mercer.classifiers._selection import search
+from mercer.samples import SortedSample
 
 
 def _two_clouds(n, seed, d=20, shift=0.45):

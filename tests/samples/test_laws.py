@@ -12,8 +12,8 @@ from mercer import (
     KernelFisherDiscriminant,
     LaplacianClassifier,
     LaplacianFeatureMap,
-    LaplacianSVC,
     LaplacianSupportVectorAnalysis,
+    LaplacianSVC,
     LocalityPreservingProjection,
     NearestAngleClassifier,
     ParzenClassifier,
@@ -119,14 +119,16 @@ def test_one_class_gets_one_sentence(model, iris):
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=name)
 def test_weights_that_are_all_zero_get_one_sentence(model, iris):
     X, y = iris
-    with pytest.raises(ValueError, match="sample_weight is zero everywhere: no row is left."):
+    with pytest.raises(ValueError, match=r"sample_weight is zero everywhere: no row is left\."):
         clone(model).fit(X, y, sample_weight=np.zeros(len(X)))
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=name)
 def test_weights_get_one_sentence(model, iris):
     X, y = iris
-    with pytest.raises(ValueError, match="sample_weight must be finite and not negative, got -1 in"):
+    with pytest.raises(
+        ValueError, match="must be finite and not negative, got -1 in row 7"
+    ):
         clone(model).fit(X, y, sample_weight=np.where(np.arange(150) == 7, -1.0, 1.0))
     with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 150"):
         clone(model).fit(X, y, sample_weight=np.ones(3))

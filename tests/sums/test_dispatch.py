@@ -1,13 +1,24 @@
 """Backends: which one computes a problem, what they refuse, and that they agree."""
 
+import ast
 import sys
 import types
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mercer.sums
 from mercer.kernels import KERNELS, Kernel, get_kernel
-from mercer.sums import _dispatch, _reference, kernel_sum, log_kernel_sum
+from mercer.sums import (
+    Removal,
+    _dispatch,
+    _reference,
+    kernel_sum,
+    left_out_log_sums,
+    log_kernel_sum,
+)
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _run as _cpu
 from mercer.sums.torch import _run as _torch
@@ -156,3 +167,80 @@ def test_a_kernel_of_ones_own_is_refused_where_it_is_not_compiled(torch, name):
         kernel_sum(X, kernel=box, bandwidth=1.0)
     out = kernel_sum(torch.as_tensor(X), kernel=box, bandwidth=1.0)
     np.testing.assert_array_equal(out, [2, 2, 1])
+
+
+# ------------------------------------------------------------------------------------ one list
+
+
+@pytest.mark.parametrize("name", [*_dispatch._BACKENDS, "mercer.sums._reference"])
+def test_every_backend_answers_the_three_questions(name):
+    backend = import_module(name)
+    for question in ("owns", "refuses", "run"):
+        assert callable(getattr(backend, question))
+    assert not backend.owns(object())
+
+
+def test_rows_in_blocks_have_one_owner():
+    da = pytest.importorskip("dask.array")
+    lazy = da.zeros((4, 2), chunks=2)
+    first, *others = (import_module(name) for name in _dispatch._BACKENDS)
+    assert first.owns(lazy)
+    assert not first.owns(X)
+    assert not any(backend.owns(lazy) for backend in others)
+
+
+def test_left_out_sums_are_a_problem_as_all_others(monkeypatch):
+    seen = []
+    module = types.ModuleType("_seen")
+    module.owns, module.refuses = (lambda X: True), (lambda problem: None)
+    module.run = lambda problem: seen.append(problem) or (np.zeros((1, 2, 1)), None)
+    monkeypatch.setitem(sys.modules, "_seen", module)
+    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "_seen"))
+    rows, weights = np.array([4, 1]), np.ones((1, 20))
+    removal = Removal(np.ones(20), weights, np.ones(20), True, weights)
+    logs, drifts = left_out_log_sums(
+        Y, np.zeros(20, int), bandwidths=(1.0,), weights=weights, removal=removal, rows=rows,
+        n_groups=3,
+    )  # fmt: skip
+    (problem,) = seen
+    assert problem.is_left_out
+    assert problem.removal is removal
+    assert problem.n_rows == 2
+    assert problem.bounds == (0, 20)
+    np.testing.assert_array_equal(logs, [[[0, -np.inf, -np.inf]] * 2])  # groups without a row
+    assert drifts is None
+    assert "tests/sums" in _reference.refuses(problem)
+    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums.fast", "mercer.sums.cpu"))
+    logs, drifts = _dispatch.compute(problem)
+    assert logs.shape == drifts.shape == (1, 2, 1)
+
+
+def test_no_name_stands_for_two_things_in_the_package():
+    """But for the questions that all backends answer."""
+    places = {}
+    for path in Path(mercer.sums.__file__).parent.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                places.setdefault(node.name, []).append(path.name)
+    twice = {name for name, files in places.items() if len(files) > 1}
+    assert twice == {"owns", "refuses", "run"}
+
+
+def test_an_exponential_of_ones_own_is_compiled(torch):
+    """It is told by its coefficient and its power, whoever wrote it."""
+
+    class Heat(Box):
+        def _profile(self, d2, xp, bandwidth):
+            return xp.exp(self._log_profile(d2, xp, bandwidth))
+
+        def _log_profile(self, d2, xp, bandwidth):
+            return -d2 / bandwidth**2
+
+    heat = Heat("heat", True, 2, True, True)
+    for function in (kernel_sum, log_kernel_sum):
+        expected = function(X, Y, bandwidth=np.sqrt(0.5) * np.array([3.0, 2.0]))
+        found = function(X, Y, kernel=heat, bandwidth=[3.0, 2.0])
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        tensors = torch.as_tensor(X), torch.as_tensor(Y)
+        found = function(*tensors, kernel=heat, bandwidth=[3.0, 2.0])
+        np.testing.assert_allclose(found, expected, rtol=1e-13)

@@ -23,7 +23,7 @@ from mercer.bandwidth._cross_validation import (
     likelihood_cross_validation,
 )
 from mercer.bandwidth._ladder import bandwidth_ladder
-from mercer.bandwidth._resolve import RULES as RULES  # for our estimators
+from mercer.bandwidth._resolve import RULES as RULES
 from mercer.bandwidth._resolve import resolve_bandwidth
 from mercer.bandwidth._rules import (
     scott_bandwidth,
@@ -42,3 +42,5 @@ __all__ = [
     "silverman_amise_bandwidth",
     "silverman_bandwidth",
 ]
+# What Mercer's own estimators take beside these; it may change without a word.
+_FOR_ESTIMATORS = ("RULES",)

@@ -25,7 +25,6 @@ the distance: those are in `_functions`.
 1.4142135623730951
 """
 
-# For Mercer's own estimators: what is not in __all__ may change.
 from mercer.kernels._distances import squared_distances as squared_distances
 from mercer.kernels._functions import KernelFunction as KernelFunction
 from mercer.kernels._functions import resolve_gamma as resolve_gamma
@@ -48,3 +47,5 @@ __all__ = [
     "parzen_bandwidth",
     "width_from_gamma",
 ]
+# What Mercer's own estimators take beside these; it may change without a word.
+_FOR_ESTIMATORS = ("KernelFunction", "resolve_gamma", "squared_distances")

@@ -3,32 +3,39 @@
 Everything in Mercer is this sum: densities, entropies, divergences and class scores differ in
 weights, groups and what is done with the result.
 
-From a call to its answer::
+From a public call to the loop that adds up::
 
-    kernel_sum, log_kernel_sum          what users call             _api, _validation
-        │   weights and groups become ordered segments              _arrange
+    kernel_sum, log_kernel_sum            checked and stated          _api, _statement, _validation
+    left_out_log_sums                     stated                      _left_out
         ▼
-    Problem                             what is to be computed      _problem
-        │   the first backend that owns the array                   _dispatch
-        ├── torch tensors: tiles of torch operations                _torch
-        ├── NumPy arrays, within a tolerance: transforms, and       _fast, _fast_plan,
-        │   direct sums of what they can not tell                   _fast_transform, _fast_grid,
-        │                                                           _near
-        ├── NumPy arrays: compiled tiles                            _cpu, _columns, _loops,
-        │                                                           _tiles, _simd, _exp2
-        └── (tests) the literal double loop                         _reference
+    Problem                               what is to be computed      _problem
+        ▼
+    compute                               the first backend in one    _dispatch
+        │                                 list that owns the rows
+        │                                 and does not refuse
+        ├── rows in blocks: every pair of blocks is a problem         dask/
+        ├── rows in memory: weights and groups become segments, and   _in_memory, _arrange
+        │   every pass is a problem
+        │
+        │   and of problems in segments
+        ├── float32 tensors on a device: one fused kernel             cuda/
+        ├── tensors: tiles of torch operations                        torch/
+        ├── NumPy arrays, within a tolerance: transforms              fast/
+        ├── NumPy arrays: compiled tiles                              cpu/
+        └── (tests) the literal double loop                           _reference
 
-`explain_kernel_sum` tells the way that would be taken (`_explain`, `_plan`).
-`landmark_kernel_sum` estimates sums from some rows, with their errors (`_landmarks`).
-Dask arrays go another way: pairs of blocks through all of this, merged (`_dask`,
-`_dask_left_out`).
+A problem also says what is left out: `left_out_log_sums` is the sum of leave-one-out over weights
+which are themselves sums, and goes the same way (``_left_out`` of each folder).
 
-`left_out_log_sums` is the one sum of another form: that of leave-one-out over weights which are
-themselves sums (`_left_out`, `_left_out_loops`).
+`explain_kernel_sum` tells the way that would be taken (`_explain`); `landmark_kernel_sum` estimates
+sums from some rows, with their errors (`_landmarks`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits
-(`_geometry`), how a ladder of bandwidths needs few exponentials (`_ladder`), how partial
-results merge (`_reductions`), how many threads there are (`_threads`).
+(`_geometry`, `_box`), how a ladder of bandwidths needs few exponentials (`_ladder`), how partial
+results merge (`_reductions`).
+
+For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
+`_products`, `_combinations`); their names are listed apart and not public.
 
 >>> import numpy as np
 >>> from mercer.sums import kernel_sum
@@ -50,7 +57,6 @@ from mercer.sums._left_out import left_out_log_sums
 from mercer.sums._problem import Removal
 from mercer.sums._products import Products as Products
 
-# Names in the form "x as x" are for Mercer's own estimators.
 __all__ = [
     "Removal",
     "SumPlan",
@@ -60,3 +66,12 @@ __all__ = [
     "left_out_log_sums",
     "log_kernel_sum",
 ]
+# What Mercer's own estimators take beside these; it may change without a word.
+_FOR_ESTIMATORS = (
+    "Products",
+    "combine_kernel",
+    "group_products",
+    "group_slabs",
+    "group_sums",
+    "own_group_sums",
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from array_api_compat import array_namespace, device, is_array_api_obj
+from array_api_compat import array_namespace, device, is_numpy_array, is_torch_array
 
 from mercer._arrays import Array, itemsize, to_numpy
 from mercer.sums._arrange import Arrangement, arrange, must_go_by_column, scale_columns
@@ -23,8 +23,8 @@ _SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enou
 
 
 def owns(X: Array) -> bool:
-    """Whether these are rows in memory: those in blocks have an owner before."""
-    return bool(is_array_api_obj(X))
+    """Whether these are rows in memory."""
+    return bool(is_numpy_array(X) or is_torch_array(X))
 
 
 def refuses(problem: Problem) -> str | None:

@@ -1,9 +1,11 @@
 """Sums over NumPy arrays: tiles of distances in registers, added up by compiled loops.
 
-A problem becomes columns, sorted and packed in panels (`_columns`); tasks of rows go to a pool of
-threads (`_threads`); each computes tiles of squared distances (`_tiles`, `_simd`) and adds them up
-(`_loops`, `_left_out_loops`) with an exponential of our own (`_exp2`).  Numba compiles them at
-their first call, and `_compile` keeps the code on disk.
+`_run` takes a problem in segments, chooses how distances are computed, and lays out its columns,
+sorted and packed in panels (`_columns`).  Tasks of rows (`_recipe`) go to a pool of threads
+(`_threads`); each computes tiles of squared distances (`_tiles`, `_simd`) and adds them up
+(`_loops`) with an exponential of our own (`_exp2`).  Sums with the row at hand left out go the same
+way with loops of their own (`_left_out`, `_left_out_loops`).  Numba compiles the loops at their
+first call, and `_compile` keeps the code on disk.
 """
 
 from mercer.sums.cpu._run import owns, refuses, run

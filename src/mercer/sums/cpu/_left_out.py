@@ -15,7 +15,7 @@ from mercer.sums.cpu._recipe import Recipe, log_totals, plain, row_tasks
 from mercer.sums.cpu._threads import run_all
 
 
-def left_out_sums(
+def compiled_left_out_sums(
     problem: Problem,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return the logarithms and the drifts, (b, rows, segments) each."""

@@ -19,7 +19,7 @@ from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _loops
 from mercer.sums.cpu._columns import Columns, Slab, lay_out_columns, pack_slabs
-from mercer.sums.cpu._left_out import left_out_sums
+from mercer.sums.cpu._left_out import compiled_left_out_sums
 from mercer.sums.cpu._recipe import (
     PAIRS_PER_TASK,
     Recipe,
@@ -54,7 +54,7 @@ def refuses(problem: Problem) -> str | None:
 def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs)."""
     if problem.is_left_out:
-        return left_out_sums(problem)
+        return compiled_left_out_sums(problem)
     geometry = choose_geometry(problem)
     out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
     if _is_symmetric(problem):

@@ -1,8 +1,10 @@
 """Sums over float32 tensors on a CUDA device: one fused Triton kernel.
 
-Rows and columns are cut into float16 parts and laid out for the matrix units (`_layout`,
-`_pack_kernels`); one kernel multiplies, takes exponentials and adds up (`_kernels`,
-`_left_out_kernels`).  Triton is imported when a tensor on a device has come.
+`_run` takes a problem in segments, has its rows and columns cut into float16 parts and laid out for
+the matrix units (`_layout`, `_pack_kernels`), and launches one kernel that multiplies, takes
+exponentials and adds up (`_kernels`).  With the row at hand left out it is another kernel
+(`_left_out`, `_left_out_kernels`).  What it refuses, and gradients, are torch's.  Triton is
+imported when a tensor on a device has come.
 """
 
 from mercer.sums.cuda._run import owns, refuses, run

@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 
 # How distances come about: by differences; or by products of rows that stay on the chip, of at most
-# 4, 11 or 16 features (norms are multiplied out too: see `_triton_pack_kernels`) or more; or of
+# 4, 11 or 16 features (norms are multiplied out too: see `_pack_kernels`) or more; or of
 # rows that are too long for that.
 DIFFERENCES = tl.constexpr(0)
 TOGETHER = tl.constexpr(1)

@@ -54,7 +54,7 @@ def _absorb_rung(
 
 
 @triton.jit
-def _absorb_tiles(
+def _absorb_left_out_tiles(
     start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
     rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
     weights, inverse, least, drift_weights, highest, n_rows, n_columns, width, kappa,
@@ -173,7 +173,7 @@ def left_out_sums(
         before = top
         if (start >= home) and (start < away):
             stop = tl.minimum(start + CHUNK, away)
-            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
+            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_left_out_tiles(
                 start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
                 rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,
@@ -182,7 +182,7 @@ def left_out_sums(
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
-            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_tiles(
+            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_left_out_tiles(
                 start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
                 rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
                 weights, inverse, least, drift_weights, highest,

@@ -1,4 +1,4 @@
-"""Compiled for CUDA: rows packed for the matrix units, as `_triton_kernels` takes them."""
+"""Compiled for CUDA: rows packed for the matrix units, as `_kernels` takes them."""
 
 import triton
 import triton.language as tl
