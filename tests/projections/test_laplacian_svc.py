@@ -180,5 +180,5 @@ def test_weights_that_leave_too_few_rows_are_refused(data):
     X, y = data
     with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
         LaplacianSVC().fit(X, y, sample_weight=np.zeros(len(X)))
-    with pytest.raises(ValueError, match="with a positive weight, got one class: .* Note that −1"):
+    with pytest.raises(ValueError, match=r"with a positive weight, got one class: .* Note that −1"):
         LaplacianSVC().fit(X, y, sample_weight=(y == 2) | (y == -1))
