@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mercer._arrays import itemsize, like, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._resolve import RULES
+from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
 from mercer.samples import (
     check_new_rows,
