@@ -15,8 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from mercer import KernelFisherDiscriminant, _weights
+from mercer import KernelFisherDiscriminant
 from mercer.datasets import load_dataset
+from mercer.samples import _weights
 
 NAMES = (
     "ida_titanic", "ida_flare_solar", "tae", "transfusion", "ida_breast_cancer", "wbc",

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from lazy import Slow
-from mercer import _cluster
+from mercer._system import cluster
 from mercer.cli import main
 from mercer.comparison import compare_in_rounds
 from mercer.studies import run_studies
@@ -113,19 +113,19 @@ def test_jobs_or_scheduler(tmp_path, capsys):
 
 
 def test_other_versions_are_refused(scheduler, monkeypatch):
-    monkeypatch.setattr(_cluster, "versions", lambda: {"mercer": "99.0"})
+    monkeypatch.setattr(cluster, "versions", lambda: {"mercer": "99.0"})
     with (
         pytest.raises(ValueError, match=r"mercer is .* on the worker .* and 99\.0 here"),
-        _cluster.connected(scheduler),
+        cluster.connected(scheduler),
     ):
         pass
 
 
 def test_folders_must_be_on_the_workers(scheduler):
     with (
-        _cluster.connected(scheduler) as client,
+        cluster.connected(scheduler) as client,
         pytest.raises(
             ValueError, match=r"/no/such/folder \(the data folder\) is not on the worker"
         ),
     ):
-        _cluster.require_on_workers(client, ["/no/such/folder"], "the data folder")
+        cluster.require_on_workers(client, ["/no/such/folder"], "the data folder")

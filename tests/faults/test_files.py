@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faults.bench import environment
-from mercer import _files
+from mercer._system import files
 from mercer._system.files import moved_in_whole, one_at_a_time, sweep, written_whole
 
 LEAVE = """
@@ -65,7 +65,7 @@ def test_a_folder_is_exchanged_as_one(tmp_path, monkeypatch, broken):
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr(_files.os, "replace", fail)
+    monkeypatch.setattr(files.os, "replace", fail)
 
     def exchange():
         with moved_in_whole(tmp_path, "last", outdated=["page"]) as place:
@@ -81,7 +81,7 @@ def test_a_folder_is_exchanged_as_one(tmp_path, monkeypatch, broken):
 
 def test_the_mark_of_completeness_goes_first_and_comes_last(tmp_path, monkeypatch):
     replace, moves = os.replace, []
-    monkeypatch.setattr(_files.os, "replace", lambda a, b: (moves.append(b), replace(a, b)))
+    monkeypatch.setattr(files.os, "replace", lambda a, b: (moves.append(b), replace(a, b)))
     for content in ("old", "new"):
         moves.clear()
         with moved_in_whole(tmp_path, "last") as place:
@@ -121,7 +121,7 @@ def test_where_there_is_no_way_back_the_older_files_are_named(tmp_path, monkeypa
             for name in ("last", "one"):
                 (place / name).write_text("new")
 
-    monkeypatch.setattr(_files.os, "replace", fail_from_the_second)
+    monkeypatch.setattr(files.os, "replace", fail_from_the_second)
     with pytest.raises(OSError, match="No space left on device; the older files are in ") as error:
         exchange()
     old = Path(str(error.value).rpartition(" in ")[2])

@@ -104,5 +104,5 @@ def test_names_are_different_and_every_package_has_mutants():
     names = [mutant.name for mutant in MUTANTS]
     assert len(set(names)) == len(names)
     broken = {mutant.function.partition(".")[0] for mutant in MUTANTS}
-    packages = {file.parent.name for file in (table.ROOT / "src/mercer").glob("*/__init__.py")}
-    assert packages <= broken
+    packages = {file.parent.name for file in (table.ROOT / "src/mercer").glob("[!_]*/__init__.py")}
+    assert packages <= broken  # what is private is the system's, and no maths

@@ -126,9 +126,7 @@ def test_weights_that_are_all_zero_get_one_sentence(model, iris):
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=name)
 def test_weights_get_one_sentence(model, iris):
     X, y = iris
-    with pytest.raises(
-        ValueError, match="must be finite and not negative, got -1 in row 7"
-    ):
+    with pytest.raises(ValueError, match="must be finite and not negative, got -1 in row 7"):
         clone(model).fit(X, y, sample_weight=np.where(np.arange(150) == 7, -1.0, 1.0))
     with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 150"):
         clone(model).fit(X, y, sample_weight=np.ones(3))

@@ -84,7 +84,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         with all others; None judges all, unless a bandwidth is surely not the best.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
-        scores.
+        scores, and a class of prior 0 is never chosen.
     density_subset : int, float or None, default=None
         How many rows, or what share of them, f̂ is estimated from.  A row keeps its own term.
     n_nodes : int or None, default=None

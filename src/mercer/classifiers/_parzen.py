@@ -67,7 +67,7 @@ class ParzenClassifier(ProbabilityClassifier):
         The window.  "cauchy" is a density in one dimension only, and elsewhere needs one width for
         all classes.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
-        None takes the classes' shares in training.
+        None takes the classes' shares in training.  A class of prior 0 is never chosen.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.
     loo_rows : int or None, default=32768

@@ -116,8 +116,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     scatter : {"class", "total", "sum"}, default="class"
         Scale of N: every class's scatter over its own weight and added up, the sum over the total
         weight, or the plain sum, as printed.  "class" also gives all classes the same say.
-    priors : array-like of shape (n_classes,), default=None
-        Priors in the threshold; None takes the weighted shares of the classes.
+    priors : array-like of shape (n_classes,), "uniform" or None, default=None
+        Priors in the threshold; None takes the weighted shares of the classes.  A class of prior 0
+        is never chosen.
     class_weight : "balanced", dict or None, default=None
         Factors on the rows of each class, in the scatter, in the priors and in the leave-one-out
         score; "balanced" is N/(C·N_c).

@@ -119,8 +119,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         What the ridge multiplies: αᵀKα or, as in the paper, αᵀα.
     scatter : {"total", "class", "sum"}, default="total"
         Scale of N, as in `KernelFisherDiscriminant`.
-    priors : array-like of shape (n_classes,), default=None
-        Priors in the threshold; None takes the weighted shares of the classes.
+    priors : array-like of shape (n_classes,), "uniform" or None, default=None
+        Priors in the threshold; None takes the weighted shares of the classes.  A class of prior 0
+        is never chosen.
     class_weight : "balanced", dict or None, default=None
         Factors on the rows of each class, in the scatter, in the priors and in scores.
     n_components : int, default=None

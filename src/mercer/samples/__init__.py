@@ -1,7 +1,9 @@
 """Rows, weights and classes as users pass them: the only place, with the sums, that knows Dask.
 
-What comes is checked (`_checks`, `_weights`, `_scales`), and kept where it is: NumPy arrays and
-torch tensors in memory, Dask arrays in blocks (`_dask`, `_blocks`).
+What comes is checked (`_checks`, `_weights`, `_priors`, `_scales`), and kept where it is: NumPy
+arrays and torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer
+the same questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn
+(`_draws`).  New rows are answered in `_answers`.
 """
 
 from mercer.samples._answers import (
