@@ -8,6 +8,7 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import itemsize, like, to_numpy
 from mercer._memory import by_slabs, room_on_device
@@ -202,6 +203,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
             Coordinates.
         """
+        check_is_fitted(self)
         X = check_new_rows(self, X, self.X_fit_)
         xp = array_namespace(self.X_fit_)
         check_size(X)

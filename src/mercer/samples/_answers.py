@@ -143,8 +143,8 @@ class ProbabilityClassifier(ScoreClassifier):
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the classes: exp of the scores, divided by their sum.
 
-        None is exactly zero: below the smallest normal number, `predict_log_proba` has the
-        logarithms.
+        Zero is a class that cannot be, of prior zero or out of reach of every window; below the
+        smallest normal number, `predict_log_proba` has the logarithms.
 
         Parameters
         ----------
@@ -185,11 +185,12 @@ def _differences(scores: Array) -> Array:
 
 
 def _shares(scores: Array) -> Array:
-    """Return shares that add up to 1, none of them zero."""
+    """Return shares that add up to 1: zero where the score is −inf, and nowhere else."""
     xp = array_namespace(scores)
     shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
     shares = shares / xp.sum(shares, axis=1, keepdims=True)
-    return xp.maximum(shares, xp.full_like(shares, _SMALLEST))
+    least = xp.where(scores == -float("inf"), 0.0, _SMALLEST)
+    return xp.maximum(shares, least)
 
 
 def _log_shares(scores: Array) -> Array:
