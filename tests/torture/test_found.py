@@ -366,3 +366,11 @@ def test_landmarks_of_kernels_that_are_nought():
         assert np.isfinite(machine.fit(rows, np.r_[y, 0]).decision_function(rows)).all()
     with pytest.raises(ValueError, match="The kernel is 0 for all rows"):
         partial_cholesky(np.zeros(3), lambda i: np.zeros(3), 2, np.random.default_rng(0))
+
+
+def test_weights_on_rows_whose_kernels_underflow():
+    """A step of the Cauchy–Schwarz weights left no kernel between the classes, and divided by it."""
+    x = np.array([0.0, -1, -1, -1, -1, 2, 0, 0, -3])[:, None]
+    labels = [2, 2, 0, 2, 0, 1, 2, 0, 1]
+    model = mercer.ISEClassifier(bandwidth=0.025118864315095794, weighting="cauchy_schwarz", C=1e6)
+    assert np.isfinite(model.fit(x, labels).decision_function(x)).all()

@@ -74,6 +74,8 @@ def cauchy_schwarz_weights(
         first, second = (_on(alpha, side) for side in sides)
         K1, K2 = K @ first, K @ second
         cross, v1, v2 = first @ K2, first @ K1, second @ K2
+        if cross <= 0:  # all weight on rows so far apart that their kernels underflow
+            return np.inf, np.zeros_like(alpha)
         gradient = np.where(is_positive, -K2 / cross + K1 / v1, -K1 / cross + K2 / v2)
         return float(-np.log(cross) + 0.5 * np.log(v1) + 0.5 * np.log(v2)), gradient
 
@@ -99,6 +101,8 @@ def cauchy_schwarz_weights(
             if new_value <= enough or length < 1e-10:
                 break
             length /= 2
+        if not np.isfinite(new_value):
+            break
         s, change = trial - alpha, new_gradient - gradient
         curvature = float(s @ change)
         step = float(s @ s) / curvature if curvature > 0 else step * 2
