@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mercer.discriminants import KernelFisherDiscriminant, _exact
-from mercer.discriminants._coding import contrasts, encode
+from mercer.discriminants._coding import contrasts, encode_rows
 from mercer.discriminants._gaussian import fit_rule
 from mercer.discriminants._tuning import best_entry, loo_rule
 from mercer.spectral import decompose_kernel, factor_kernel
@@ -16,7 +16,7 @@ from oracles.fisher import left_out_outputs
 def test_outputs_equal_refitting_point_by_point(bundled, scatter):
     X, y = bundled
     K = rbf_kernel(X, gamma=0.5 / X.shape[1])
-    coding = encode(
+    coding = encode_rows(
         y.astype(np.intp), np.ones(len(y)), np.ones(len(y)), np.ones(y.max() + 1), scatter
     )
     basis = decompose_kernel(K, coding.weights)
@@ -39,7 +39,7 @@ def test_targets_are_uncorrelated(shares):
 def test_a_kernel_that_says_nothing_scores_no_better_than_chance():
     # Every row is the same: left-out outputs differ by class only because a row is missing.
     y = np.repeat([0, 1], [30, 20]).astype(np.intp)
-    coding = encode(y, np.ones(50), np.ones(50), np.ones(2), "class")
+    coding = encode_rows(y, np.ones(50), np.ones(50), np.ones(2), "class")
     basis = decompose_kernel(np.eye(50), coding.weights)
     rule, outputs, _ = loo_rule(basis, np.array([1e3]), coding, np.log([0.6, 0.4]))
     right = np.argmax(rule.scores(outputs)[0], axis=1) == y

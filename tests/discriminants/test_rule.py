@@ -11,7 +11,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.discriminants._coding import class_sums, encode
+from mercer.discriminants._coding import class_sums, encode_rows
 from mercer.discriminants._gaussian import fit_rule, rule_from_moments, score_rule
 from mercer.discriminants._tuning import best_entry
 from mercer.spectral import decompose_kernel
@@ -37,7 +37,7 @@ def test_with_fitted_moments_and_no_ridge_the_linear_kernel_is_linear_discrimina
     X = PCA(min(10, X.shape[1]), whiten=True).fit_transform(X)
     counts = np.bincount(y)
     one = np.ones(len(y))
-    coding = encode(y, one, one, np.ones(len(counts)), "total")
+    coding = encode_rows(y, one, one, np.ones(len(counts)), "total")
     log_priors = np.log(np.arange(1, len(counts) + 1) / np.arange(1, len(counts) + 1).sum())
     basis = decompose_kernel(X @ X.T, coding.weights)
     fitted = coding.targets - basis.residuals(coding.targets, np.array([1e-11]))[0]
@@ -83,7 +83,7 @@ def test_of_equals_the_last_ridge_is_taken():
 def test_classes_keep_their_weight_in_a_sample():
     rng = np.random.default_rng(0)
     labels = rng.choice(3, 300, p=[0.7, 0.2, 0.1])
-    coding = encode(
+    coding = encode_rows(
         labels, rng.uniform(0.5, 2, 300), np.ones(300), np.array([1.0, 2.0, 3.0]), "total"
     )
     sample = coding.take(np.flatnonzero(rng.uniform(size=300) < 0.1 + labels / 3))
