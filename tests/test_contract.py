@@ -24,6 +24,8 @@ CHECKS = [
 ]
 
 
+# Classes of scikit-learn's sparse tables are drawn by lot: a projection may say that it found few.
+@pytest.mark.filterwarnings("ignore:Found 1 of .* directions")
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -28,9 +28,9 @@ def test_all_is_what_is_defined(name):
         for key in dir(package)
         if not key.startswith("_") and not isinstance(getattr(package, key), types.ModuleType)
     }
-    for_estimators = set(getattr(package, "_FOR_ESTIMATORS", ()))
-    assert set(package.__all__) - {"__version__"} == defined - for_estimators
-    assert for_estimators <= defined
+    for_mercer = set(getattr(package, "_FOR_MERCER", ()))
+    assert set(package.__all__) - {"__version__"} == defined - for_mercer
+    assert for_mercer <= defined
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import multiprocessing
 import os
 import shlex
 import signal
@@ -14,7 +15,7 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
-from mercer.cli import main
+from mercer.cli import _compare_map, main
 from mercer.cli._compare_folder import _fit_command, check_folder, longer_command
 from mercer.cli._compare_map import draw_map, draw_map_within, no_map
 from mercer.cli._compare_question import ask, parse_seconds
@@ -295,6 +296,25 @@ def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
     points, said = draw_map_within(broken, 0, 200.0)
     assert points.empty
     assert said["notes"][0].startswith("The map is left out: ValueError: No column is used")
+
+
+def test_a_map_without_room_says_so(monkeypatch):
+    """A library that cannot be mapped into memory is "not found" by the one that loads it."""
+
+    def draw(part, seed):
+        try:
+            raise OSError("libllvmlite.so: failed to map segment from shared object")
+        except OSError as error:
+            raise OSError("Could not find/load shared object file") from error
+
+    monkeypatch.setattr(_compare_map, "_draw", draw)
+    here, there = multiprocessing.Pipe()
+    with here, there:
+        here.send((None, 0))
+        assert _compare_map._map_or_reason(there) == (
+            "its process could not go on, for want of memory as a rule (OSError: "
+            "libllvmlite.so: failed to map segment from shared object)"
+        )
 
 
 def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):

@@ -98,6 +98,20 @@ def test_damage_inside_an_archive_is_named(tmp_path: Path) -> None:
         read_npz(path, sha256=None)
 
 
+@pytest.mark.parametrize(
+    ("place", "value"), [(8, 1), (8, 32), (8, 64), (6, 109), (10, 12), (10, 14), (10, 99)]
+)
+@pytest.mark.usefixtures("saved")
+def test_a_directory_that_lies_is_damage(place: int, value: int, tmp_path: Path) -> None:
+    """Encrypted, patched, of a later version, compressed otherwise: says one changed byte."""
+    path = tmp_path / "made.npz"
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + place] = value
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"^File {path} cannot be read as plain arrays: "):
+        read_npz(path, sha256=None)
+
+
 class Trap:
     """Unpickling it fails the test."""
 

@@ -83,9 +83,8 @@ def test_of_equals_the_last_ridge_is_taken():
 def test_classes_keep_their_weight_in_a_sample():
     rng = np.random.default_rng(0)
     labels = rng.choice(3, 300, p=[0.7, 0.2, 0.1])
-    coding = encode_rows(
-        labels, rng.uniform(0.5, 2, 300), np.ones(300), np.array([1.0, 2.0, 3.0]), "total"
-    )
+    weights = rng.uniform(0.5, 2, 300)
+    coding = encode_rows(labels, weights, weights, np.array([1.0, 2.0, 3.0]), "total")
     sample = coding.take(np.flatnonzero(rng.uniform(size=300) < 0.1 + labels / 3))
     for name in ("weights", "rule_weights"):
         before, after = (class_sums(c.labels, getattr(c, name), 3) for c in (coding, sample))

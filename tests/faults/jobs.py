@@ -180,11 +180,11 @@ def _predictions(folder: Path) -> object:
 def _compared(folder: Path) -> object:
     place = folder / "compared"
     content = _timeless(read_whole(place / "comparison.json"))
-    return (
-        {key: content[key] for key in ("question", "rounds", "answer", "leader", "splits")},
-        *(_frame(place / f"{name}.csv") for name in ("scores", "predictions", "map")),
-        _timeless(read_whole(place / "curves.json")),
-    )
+    return {
+        **{key: content[key] for key in ("question", "rounds", "answer", "leader", "splits")},
+        **{name: _frame(place / f"{name}.csv") for name in ("scores", "predictions", "map")},
+        "curves": _timeless(read_whole(place / "curves.json")),
+    }
 
 
 def _reproduced(folder: Path) -> object:

@@ -95,7 +95,7 @@ def test_rows_are_float32_and_the_configuration_is_left_alone(wine):
     X, y = wine
     model = OnDevice(LaplacianClassifier(), device="cpu").fit(X, y)
     assert model.estimator_.X_fit_.dtype == np.float32
-    assert model.predict_proba(X).dtype == np.float32
+    assert model.predict_proba(X).dtype == np.float64
     assert not sklearn.get_config()["array_api_dispatch"]
     assert os.environ.get("SCIPY_ARRAY_API") is None
 

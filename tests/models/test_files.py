@@ -261,6 +261,18 @@ def test_other_files_are_refused(tmp_path, content, match):
     refused(path, match)
 
 
+@pytest.mark.parametrize(
+    ("place", "value"), [(8, 1), (8, 32), (8, 64), (6, 109), (10, 12), (10, 14), (10, 99)]
+)
+def test_a_directory_that_lies_is_damage(saved, tmp_path, place, value):
+    """Encrypted, patched, of a later version, compressed otherwise: says one changed byte."""
+    content = bytearray(saved.read_bytes())
+    content[content.index(b"PK\x01\x02") + place] = value
+    path = tmp_path / "m.skops"
+    path.write_bytes(content)
+    refused(path, "is damaged")
+
+
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^There is no file .*none\.skops"):
         load_model(tmp_path / "none.skops")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import calibration_curve
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from mercer.models import CappedClassifier, TunedClassifier
 
@@ -29,6 +31,8 @@ ESTIMATORS = [
 def _deviations(estimator):
     if not isinstance(estimator, CappedClassifier):
         return {}
+    if parse_version(sklearn.__version__) < parse_version("1.8"):
+        return {}  # there the check has 40 rows, and all are drawn
     return {"check_dtype_object": "a row that is not drawn is not looked at, whatever is in it"}
 
 

@@ -158,6 +158,15 @@ def test_outcomes_come_back(tmp_path):
     assert stored.details == {"width": 0.5, "rule": "σ"}
     assert stored.seconds == 2.0
     assert read_outcome(tmp_path / "none.npz") is None
+    with np.load(tmp_path / "x" / "o.npz", allow_pickle=False) as file:
+        assert file.files == ["values_0", "values_1", "predictions_predicted", "note"]
+
+
+def test_objects_in_an_outcome_are_refused(tmp_path):
+    outcome = Outcome(values=1.0, predictions={"predicted": np.array([{}, None])})
+    with pytest.raises(ValueError, match="returned predictions_predicted as objects"):
+        write_outcome(tmp_path / "o.npz", outcome, ("a",), 0.0)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_job_that_forgets_a_column_is_told_so(tmp_path):

@@ -173,7 +173,7 @@ def test_tasks_in_threads_use_one_thread_each():
     def count(block):
         return np.full(len(block), float(thread_count()))
 
-    from mercer.samples import by_blocks
+    from mercer.samples._dask_arrays import by_blocks
 
     X = da.zeros((4, 1), chunks=1)
     lazy = by_blocks(count, X, n_columns=None, dtype=float)

@@ -42,5 +42,5 @@ __all__ = [
     "silverman_amise_bandwidth",
     "silverman_bandwidth",
 ]
-# What Mercer's own estimators take beside these; it may change without a word.
-_FOR_ESTIMATORS = ("RULES",)
+# What Mercer's own packages take beside these; it may change without a word.
+_FOR_MERCER = ("RULES",)

@@ -5,6 +5,7 @@ import io
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any
@@ -78,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     _print_any_character()
+    # A disk without room for joblib's locks: the commands have processes of their own.
+    warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     with _heard_like_ctrl_c(signal.SIGTERM) as was_heard:
         code = _run(arguments)
     return 128 + signal.SIGTERM if was_heard() else code

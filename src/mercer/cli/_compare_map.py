@@ -1,5 +1,6 @@
 """A map of the classes in two dimensions, for the page of ``mercer compare``."""
 
+import os
 import time
 import warnings
 from dataclasses import replace
@@ -88,12 +89,30 @@ def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
 
 
 def _serve(connection: Connection) -> None:
-    """Send the map, or why there is none."""
+    """Send the map, or why there is none, and print nothing: without memory that has no end."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
     serve_parent()
-    part, seed = connection.recv()
+    connection.send(_map_or_reason(connection))  # what an error held of memory is free again
+
+
+def _map_or_reason(connection: Connection) -> "tuple[pd.DataFrame, dict[str, Any]] | str":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            connection.send(_draw(part, seed))
+            return _draw(*connection.recv())
+        except (ImportError, MemoryError, OSError, SystemError) as error:
+            # This process loads all libraries again; one that finds no room says "not found".
+            why = _words(_first_cause(error))
+            return f"its process could not go on, for want of memory as a rule ({why})"
         except Exception as error:  # the comparison is what was asked for, and it is there
-            connection.send(f"{type(error).__name__}: {error}".splitlines()[0])
+            return _words(error)
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    before = error.__cause__ or error.__context__
+    return error if before is None else _first_cause(before)
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -4,7 +4,6 @@ import hashlib
 import io
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -75,5 +74,7 @@ def _members(content: bytes, path: Path) -> dict[str, Any]:
                         check_stream(stream, info.file_size)
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             return {name: archive[name] for name in _MEMBERS if name in archive}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # every way of damage has an error of its own
         raise ValueError(f"File {path} cannot be read as plain arrays: {error}") from error

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._memory import by_slabs, room_on_device
 from mercer.kernels import KernelFunction
@@ -69,6 +70,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         ndarray of shape (n_samples, n_components)
             Coordinates.
         """
+        check_is_fitted(self)
         X, coef = check_new_rows(self, X, self._fitted), self.dual_coef_[:, : self._n_features_out]
         with room_on_device(f"the discriminants of {X.shape[0]} rows"):
             return by_slabs(lambda rows: self._combine(rows, coef), X, 16 * coef.shape[1])

@@ -47,5 +47,5 @@ __all__ = [
     "parzen_bandwidth",
     "width_from_gamma",
 ]
-# What Mercer's own estimators take beside these; it may change without a word.
-_FOR_ESTIMATORS = ("KernelFunction", "resolve_gamma", "squared_distances")
+# What Mercer's own packages take beside these; it may change without a word.
+_FOR_MERCER = ("KernelFunction", "resolve_gamma", "squared_distances")

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import lzma
 import os
 import zipfile
 import zlib
@@ -25,7 +26,12 @@ __all__ = [
 CARD, SCHEMA = "mercer.json", "schema.json"
 _MOST_MEMBERS = 100_000
 _MAX_JSON = 1 << 27  # parsed, JSON takes some ten times its length
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+# What zipfile and its decompressors raise: RuntimeError of what says that it is encrypted,
+# NotImplementedError of a later version, OSError and LZMAError of what says bzip2 or xz and is not.
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
+    NotImplementedError, ValueError,
+)  # fmt: skip
 
 
 def show(path: str | os.PathLike[str]) -> str:

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
-from mercer.tables import Column, Table, describe_columns, make_preprocessor, match_columns
-from mercer.tables._typed import typed_frame
+from mercer.tables import (
+    Column,
+    Table,
+    describe_columns,
+    make_preprocessor,
+    match_columns,
+    typed_frame,
+)
 
 __all__ = ["ColumnDifference", "TableDifference", "measure_tables"]
 

@@ -8,12 +8,12 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import itemsize, like, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import resolve_bandwidth
-from mercer.bandwidth._resolve import RULES
+from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
 from mercer.samples import (
     check_new_rows,
@@ -203,6 +203,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
             Coordinates.
         """
+        check_is_fitted(self)
         X = check_new_rows(self, X, self.X_fit_)
         xp = array_namespace(self.X_fit_)
         check_size(X)

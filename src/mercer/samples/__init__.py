@@ -27,7 +27,6 @@ from mercer.samples._checks import (
     check_sample,
     check_size,
     check_span,
-    check_tensor,
     check_width_span,
     dense_rows,
     first,
@@ -38,72 +37,26 @@ from mercer.samples._checks import (
 )
 from mercer.samples._dask_arrays import (
     as_blocks,
-    as_given,
-    by_blocks,
     check_dask_rows,
     check_dask_vector,
-    checked_blocks,
-    class_codes,
-    counted,
-    find_classes,
     from_memory,
     in_memory,
-    keep_counted,
-    merge_dask_copies,
     refuse_dask,
-    settle_dask_weights,
 )
 from mercer.samples._draws import draw_rows, heaviest_rows, random_rows, stratified_rows
-from mercer.samples._homes import (
-    count_rows,
-    home_of,
-    total_weight,
-)
-from mercer.samples._in_blocks import (
-    at_classes,
-    class_sizes,
-    class_totals,
-    compute_arrays,
-    gather_rows,
-    held,
-    log_total,
-    row_numbers,
-)
-from mercer.samples._logs import (
-    log_normalise,
-    log_sum_of_others,
-    logsumexp,
-    safe_log,
-)
-from mercer.samples._priors import (
-    check_class_weight,
-    check_priors,
-    log_priors,
-)
-from mercer.samples._sample import (
-    BlockSample,
-    Rows,
-    Sample,
-    SortedSample,
-)
-from mercer.samples._scales import (
-    warn_of_scales,
-)
-from mercer.samples._training import (
-    check_training,
-    check_two_classes,
-    sample_of,
-    validate_training,
-)
+from mercer.samples._homes import count_rows, home_of, total_weight
+from mercer.samples._in_blocks import compute_arrays, row_numbers
+from mercer.samples._logs import log_normalise, log_sum_of_others, logsumexp, safe_log
+from mercer.samples._priors import check_class_weight, check_priors, log_priors
+from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
+from mercer.samples._scales import warn_of_scales
+from mercer.samples._training import check_training, check_two_classes, sample_of, validate_training
 from mercer.samples._weights import (
     Merged,
     check_given_weights,
     check_row_weights,
     check_some_weight,
-    is_whole,
-    leaving_weights,
     merge_copies,
-    row_total,
 )
 
 __all__ = [
@@ -119,9 +72,6 @@ __all__ = [
     "as_array",
     "as_blocks",
     "as_float",
-    "as_given",
-    "at_classes",
-    "by_blocks",
     "check_class_weight",
     "check_coordinates",
     "check_dask_rows",
@@ -139,40 +89,26 @@ __all__ = [
     "check_size",
     "check_some_weight",
     "check_span",
-    "check_tensor",
     "check_training",
     "check_two_classes",
     "check_width_span",
-    "checked_blocks",
-    "class_codes",
-    "class_sizes",
-    "class_totals",
     "compute",
     "compute_arrays",
     "count_rows",
-    "counted",
     "dense_rows",
     "draw_rows",
-    "find_classes",
     "first",
     "from_memory",
-    "gather_rows",
     "heaviest_rows",
-    "held",
     "home_of",
     "in_memory",
     "is_in_blocks",
-    "is_whole",
-    "keep_counted",
-    "leaving_weights",
     "log_normalise",
     "log_priors",
     "log_sum_of_others",
-    "log_total",
     "logsumexp",
     "match_rows",
     "merge_copies",
-    "merge_dask_copies",
     "merge_pairs",
     "on_dask",
     "place",
@@ -182,10 +118,8 @@ __all__ = [
     "refuse_tensor",
     "refuses_dask",
     "row_numbers",
-    "row_total",
     "safe_log",
     "sample_of",
-    "settle_dask_weights",
     "stratified_rows",
     "thread_limit",
     "total_weight",

@@ -73,6 +73,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
             In float64.  For two classes the second one's score minus the first one's.  Always
             finite: a score of −inf is the lowest number there is.
         """
+        check_is_fitted(self)
         n_classes = len(self.classes_)
         return self._answer(X, _differences, None if n_classes == 2 else n_classes)
 
@@ -89,6 +90,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         array of shape (n_samples,)
             A class for each row.
         """
+        check_is_fitted(self)
         return self._answer(X, self._labels, None, self.classes_.dtype)
 
     def __sklearn_tags__(self) -> Any:
@@ -106,7 +108,6 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         dtype: Any = np.float64,
     ) -> Array:
         """Return what is made of the scores: (rows,) or (rows, n_columns)."""
-        check_is_fitted(self)
         fit_is_in_blocks = is_in_blocks(*vars(self).values())
         given, X = X, self._check_new(X, None if fit_is_in_blocks else self._fitted)
         if fit_is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
@@ -142,8 +143,8 @@ class ProbabilityClassifier(ScoreClassifier):
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the classes: exp of the scores, divided by their sum.
 
-        None is exactly zero: below the smallest normal number, `predict_log_proba` has the
-        logarithms.
+        Zero is a class that cannot be, of prior zero or out of reach of every window; below the
+        smallest normal number, `predict_log_proba` has the logarithms.
 
         Parameters
         ----------
@@ -155,6 +156,7 @@ class ProbabilityClassifier(ScoreClassifier):
         array of shape (n_samples, n_classes)
             Probabilities, in float64, which add up to 1 in each row.
         """
+        check_is_fitted(self)
         return self._answer(X, _shares, len(self.classes_))
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -170,6 +172,7 @@ class ProbabilityClassifier(ScoreClassifier):
         array of shape (n_samples, n_classes)
             Logarithms, in float64, also of what is too small for a number.
         """
+        check_is_fitted(self)
         return self._answer(X, _log_shares, len(self.classes_))
 
 
@@ -182,11 +185,12 @@ def _differences(scores: Array) -> Array:
 
 
 def _shares(scores: Array) -> Array:
-    """Return shares that add up to 1, none of them zero."""
+    """Return shares that add up to 1: zero where the score is −inf, and nowhere else."""
     xp = array_namespace(scores)
     shares = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
     shares = shares / xp.sum(shares, axis=1, keepdims=True)
-    return xp.maximum(shares, xp.full_like(shares, _SMALLEST))
+    least = xp.where(scores == -float("inf"), 0.0, _SMALLEST)
+    return xp.maximum(shares, least)
 
 
 def _log_shares(scores: Array) -> Array:

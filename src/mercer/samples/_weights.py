@@ -108,6 +108,8 @@ def check_counts(sample_weight: Any, n_rows: int, name: str) -> Vector:
     try:
         is_array = is_array_api_obj(sample_weight)
         weights = to_numpy(sample_weight) if is_array else np.asarray(sample_weight)
+        if weights.dtype.kind == "c":
+            raise TypeError
         weights = weights.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers.") from None

@@ -31,7 +31,7 @@ def write_outcome(
     path: Path, outcome: Outcome | Sequence[Panel], columns: tuple[str, ...], seconds: float
 ) -> None:
     """Write the outcome of a job."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Any] = {}
     note: dict[str, Any] = {"seconds": seconds}
     if isinstance(outcome, Outcome):
         values = outcome.values if isinstance(outcome.values, Mapping) else None
@@ -47,9 +47,12 @@ def write_outcome(
         note["panels"] = [panel.as_json() for panel in outcome]
     text = json.dumps(note, ensure_ascii=False).encode()
     arrays["note"] = np.frombuffer(text, dtype=np.uint8)
+    for name, array in arrays.items():  # savez would pickle them; it can be told not to since 2.2
+        if array.dtype.hasobject:
+            raise ValueError(f"a job returned {name} as objects: return numbers or text")
     make_folder(path.parent)
     with written_whole(path) as beside, open(beside, "wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)
 
 
 def read_outcome(path: Path) -> Stored | None:

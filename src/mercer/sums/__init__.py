@@ -66,8 +66,8 @@ __all__ = [
     "left_out_log_sums",
     "log_kernel_sum",
 ]
-# What Mercer's own estimators take beside these; it may change without a word.
-_FOR_ESTIMATORS = (
+# What Mercer's own packages take beside these; it may change without a word.
+_FOR_MERCER = (
     "Products",
     "combine_kernel",
     "group_products",

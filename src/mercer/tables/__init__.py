@@ -47,7 +47,9 @@ from mercer.tables._read import read_table
 from mercer.tables._table import LabelledTable, Table
 from mercer.tables._target import split_target
 from mercer.tables._transformers import DateFeatures, FeatureClipper
+from mercer.tables._typed import typed_frame as typed_frame
 from mercer.tables._words import ColumnNotFoundError, MissingPackageError
+from mercer.tables._write import write_delimited as write_delimited
 from mercer.tables._write import write_table
 
 __all__ = [
@@ -66,3 +68,5 @@ __all__ = [
     "split_target",
     "write_table",
 ]
+# What Mercer's own packages take beside these; it may change without a word.
+_FOR_MERCER = ("typed_frame", "write_delimited")
