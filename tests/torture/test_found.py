@@ -369,7 +369,7 @@ def test_landmarks_of_kernels_that_are_nought():
 
 
 def test_weights_on_rows_whose_kernels_underflow():
-    """A step of the Cauchy–Schwarz weights left no kernel between the classes, and divided by it."""
+    """A step of the Cauchy–Schwarz weights left no kernel between classes, and divided by it."""
     x = np.array([0.0, -1, -1, -1, -1, 2, 0, 0, -3])[:, None]
     labels = [2, 2, 0, 2, 0, 1, 2, 0, 1]
     model = mercer.ISEClassifier(bandwidth=0.025118864315095794, weighting="cauchy_schwarz", C=1e6)
