@@ -147,8 +147,9 @@ def log_kernel_sum(
 
     Notes
     -----
-    The error is at most 1e-5·max(1, \|ℓ\|) in float32 and 1e-12·max(1, \|ℓ\|) in float64.  It costs
-    little more than `kernel_sum`; columns of weights that contain zeros are summed one by one.
+    The error is at most 1e-5·max(1, \|ℓ\|) in float32, where logarithms of weights count as ℓ does,
+    and 1e-12·max(1, \|ℓ\|) in float64.  It costs little more than `kernel_sum`; columns of weights
+    that contain zeros are summed one by one.
 
     Examples
     --------
