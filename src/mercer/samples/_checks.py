@@ -21,6 +21,7 @@ from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._dask_arrays import (
     check_dask_vector,
+    check_matrix,
     checked_blocks,
     class_codes,
     counted,
@@ -39,13 +40,7 @@ def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) 
     Its numbers must be finite, unless someone else looks.
     """
     A = as_array(A, name, of)
-    if A.ndim == 1:
-        raise ValueError(
-            f"{name} must be a matrix with one row for each point, got a vector of length "
-            f"{A.shape[0]}; use {name}.reshape(-1, 1) if it is one feature."
-        )
-    if A.ndim != 2:
-        raise ValueError(f"{name} must be a matrix, got {A.ndim} dimensions.")
+    check_matrix(A, name)
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns.")
     A = as_float(A, name)

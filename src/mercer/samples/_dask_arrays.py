@@ -29,11 +29,8 @@ _ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
 _MOST_KEYS = 10_000_000
 
 
-def check_dask_rows(A: Any, name: str) -> Any:
-    """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns.
-
-    Blocks without rows are gone.
-    """
+def check_matrix(A: Any, name: str) -> None:
+    """Refuse what has no rows of columns."""
     if A.ndim == 1:
         raise ValueError(
             f"{name} must be a matrix with one row for each point, got a vector of length "
@@ -41,6 +38,14 @@ def check_dask_rows(A: Any, name: str) -> Any:
         )
     if A.ndim != 2:
         raise ValueError(f"{name} must be a matrix, got {A.ndim} dimensions.")
+
+
+def check_dask_rows(A: Any, name: str) -> Any:
+    """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns.
+
+    Blocks without rows are gone.
+    """
+    check_matrix(A, name)
     _check_chunks(A, name)
     if A.shape[0] == 0:
         raise ValueError(f"{name} has no rows.")
