@@ -284,6 +284,30 @@ def test_two_workers_find_what_one_finds(toy, tmp_path):
         assert set(scores.loc[scores["column"] == "threads", "value"]) == {1.0}
 
 
+HELD = """
+import os, signal, sys, threading, time
+from multiprocessing import resource_tracker
+from mercer._system.processes import interrupts_held
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# A thread that was there before, as those of BLAS are, does not hold the signal back.
+threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+try:
+    with interrupts_held():
+        resource_tracker.ensure_running()  # as the start of a first process does
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        print("held")
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks")
+def test_ctrl_c_waits_until_processes_are_started():
+    output = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True)
+    assert (output.stdout, output.stderr) == ("held\nheard\n", "")
+
+
 QUIET = """
 import signal, sys
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -39,16 +39,29 @@ def interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back while processes are started.
 
     They inherit that, and so are deaf to it from their first moment: one that is still importing
-    would answer with a traceback.  Here, what came in the meantime is heard at the end.
+    would answer with a traceback.  Here, what came in the meantime is heard at the end.  Both the
+    mask and the handler are needed: the mask is what processes inherit, but the system may give
+    the signal to a thread that does not have it, such as one of BLAS.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    # multiprocessing starts its tracker with the first process and unmasks Ctrl-C after that.
+    resource_tracker.ensure_running()
+    heard: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()  # others may set no handler
+    handler = signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if in_main and callable(handler):
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
         yield
     finally:
+        if in_main and callable(handler):
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def serve_parent() -> None:
