@@ -18,7 +18,7 @@ from sklearn.utils import resample
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.datasets import load_dataset
-from mercer.samples._scales import widest_against_half
+from mercer.samples._training import widest_against_half
 
 DATA = (
     "breast", "wdbc", "australian", "wine", "transfusion", "german_numeric", "heart_statlog",

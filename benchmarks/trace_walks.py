@@ -19,6 +19,12 @@ from pathlib import Path
 import numpy as np
 
 import mercer
+from mercer import (
+    KernelFisherDiscriminant,
+    LaplacianClassifier,
+    ParzenClassifier,
+    SparseKernelFisherDiscriminant,
+)
 from mercer.information import renyi_quadratic_entropy
 from mercer.sums import kernel_sum, log_kernel_sum
 
@@ -31,20 +37,20 @@ def calls():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 50)
     X = rng.normal(size=(150, 4)) + y[:, None]
-    fitted = mercer.LaplacianClassifier().fit(X, y)
+    fitted = LaplacianClassifier().fit(X, y)
     return {
         "kernel_sum": lambda: kernel_sum(X, bandwidth=1.0),
         "log_kernel_sum, a row left out": lambda: log_kernel_sum(
             X, bandwidth=1.0, exclude_self=True
         ),
         "renyi_quadratic_entropy": lambda: renyi_quadratic_entropy(X, bandwidth=1.0),
-        "KernelFisherDiscriminant.fit": lambda: mercer.KernelFisherDiscriminant().fit(X, y),
-        "SparseKernelFisherDiscriminant.fit": lambda: mercer.SparseKernelFisherDiscriminant(
+        "KernelFisherDiscriminant.fit": lambda: KernelFisherDiscriminant().fit(X, y),
+        "SparseKernelFisherDiscriminant.fit": lambda: SparseKernelFisherDiscriminant(
             random_state=0
         ).fit(X, y),
-        "LaplacianClassifier.fit": lambda: mercer.LaplacianClassifier().fit(X, y),
+        "LaplacianClassifier.fit": lambda: LaplacianClassifier().fit(X, y),
         "LaplacianClassifier.predict": lambda: fitted.predict(X),
-        "ParzenClassifier.fit": lambda: mercer.ParzenClassifier().fit(X, y),
+        "ParzenClassifier.fit": lambda: ParzenClassifier().fit(X, y),
     }
 
 

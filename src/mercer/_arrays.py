@@ -21,11 +21,6 @@ def detached(A: Array) -> Array:
     return A.detach() if is_torch_array(A) else A
 
 
-def is_on_gpu(A: Array) -> bool:
-    """Whether the values are in the memory of a CUDA device."""
-    return bool(is_torch_array(A)) and bool(A.is_cuda)
-
-
 def to_numpy(A: Array) -> NDArray[Any]:
     """Return the values as a NumPy array, without their history and wherever they are."""
     if not is_torch_array(A):

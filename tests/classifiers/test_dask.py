@@ -143,12 +143,12 @@ def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
     ids=str,
 )
 def test_rows_are_judged_in_the_stages_of_rows_in_memory(model, loo_rows, monkeypatch):
-    from mercer.classifiers import _stages
+    from mercer.classifiers import _race
 
-    monkeypatch.setattr(_stages, "_ALL_UP_TO", 20)
-    monkeypatch.setattr(_stages, "_FIRST", 20)
-    monkeypatch.setattr(_stages, "_ERRORS", 1.0)  # small samples drop out soon
-    monkeypatch.setattr(_stages, "_UNSEEN", 0)
+    monkeypatch.setattr(_race, "_ALL_UP_TO", 20)
+    monkeypatch.setattr(_race, "_FIRST", 20)
+    monkeypatch.setattr(_race, "_ERRORS", 1.0)  # small samples drop out soon
+    monkeypatch.setattr(_race, "_UNSEEN", 0)
     X, y = labelled(150)
     weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 150)
     model = clone(model).set_params(loo_rows=loo_rows)

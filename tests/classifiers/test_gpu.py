@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer.classifiers import _stages
+from mercer.classifiers import _race
 from mercer.sums.cuda import _left_out as _triton_left_out
 from mercer.sums.cuda import _run as _triton
 
@@ -61,8 +61,8 @@ def test_same_answers_on_the_device(torch, model):
 )
 def test_same_race_on_the_device(torch, model, monkeypatch):
     """Rows of the stages, decisions and elimination."""
-    monkeypatch.setattr(_stages, "_ALL_UP_TO", 200)
-    monkeypatch.setattr(_stages, "_FIRST", 200)
+    monkeypatch.setattr(_race, "_ALL_UP_TO", 200)
+    monkeypatch.setattr(_race, "_FIRST", 200)
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 700)
     X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]

@@ -8,18 +8,17 @@ from sklearn.base import clone
 
 from classifiers.samples import assert_close
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer.classifiers import _race, _stages
+from mercer.classifiers import _race
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors, LeftOutWindows
-from mercer.classifiers._race import choose, race
-from mercer.classifiers._stages import Stages
+from mercer.classifiers._race import Stages, choose, race
 from mercer.samples import SortedSample
 
 
 @pytest.fixture
 def small_stages(monkeypatch):
     """Samples of some hundred rows are judged in stages of 100, 200, … rows."""
-    monkeypatch.setattr(_stages, "_ALL_UP_TO", 250)
-    monkeypatch.setattr(_stages, "_FIRST", 100)
+    monkeypatch.setattr(_race, "_ALL_UP_TO", 250)
+    monkeypatch.setattr(_race, "_FIRST", 100)
 
 
 def clouds(n, n_classes=3, d=3, shift=1.2, shares=None, seed=0):
@@ -71,8 +70,8 @@ def test_the_choice_is_that_of_the_full_search(name, scoring, monkeypatch):
         weights = None if seed < 2 else np.random.default_rng(seed).integers(1, 4, len(y))
         full = clone(model).fit(X, y, sample_weight=weights)
         with monkeypatch.context() as patched:
-            patched.setattr(_stages, "_ALL_UP_TO", 100)
-            patched.setattr(_stages, "_FIRST", 150)
+            patched.setattr(_race, "_ALL_UP_TO", 100)
+            patched.setattr(_race, "_FIRST", 150)
             raced = clone(model).fit(X, y, sample_weight=weights)
         assert raced.bandwidth_ == full.bandwidth_
         assert getattr(raced, "rule_", None) == getattr(full, "rule_", None)
@@ -178,8 +177,8 @@ def test_elimination_goes_by_differences_row_by_row(small_stages):
 
 def test_with_a_loose_threshold_the_choice_goes_wrong(small_stages, monkeypatch):
     """So that the tests above can fail."""
-    monkeypatch.setattr(_stages, "_ERRORS", 0.5)
-    monkeypatch.setattr(_stages, "_UNSEEN", 0)
+    monkeypatch.setattr(_race, "_ERRORS", 0.5)
+    monkeypatch.setattr(_race, "_UNSEEN", 0)
     wrong = 0
     for seed in range(20):
         sample = sample_of([3000, 3000])
@@ -211,7 +210,7 @@ def test_no_difference_seen_is_not_none(small_stages, monkeypatch):
     ladder.found[0, hidden], ladder.found[1, hidden] = True, False
     table = race(ladder, RULES, sample, "accuracy")
     assert table["bandwidth"][choose(table, "accuracy")] == 1.0
-    monkeypatch.setattr(_stages, "_UNSEEN", 0)
+    monkeypatch.setattr(_race, "_UNSEEN", 0)
     table = race(ladder, RULES, sample, "accuracy")
     assert table["bandwidth"][choose(table, "accuracy")] == 0.5
 
@@ -335,7 +334,7 @@ def test_the_ladder_goes_on_in_a_race(small_stages, monkeypatch):
     X = np.c_[rng.integers(0, 50, 700) + 0.5 * y + 1e-3 * rng.normal(size=700)]
     model = ParzenClassifier()
     raced = clone(model).fit(X, y)
-    monkeypatch.setattr(_stages, "_ALL_UP_TO", 10**6)
+    monkeypatch.setattr(_race, "_ALL_UP_TO", 10**6)
     full = clone(model).fit(X, y)
     assert len(full.loo_results_["bandwidth"]) > 17
     assert raced.bandwidth_ == full.bandwidth_

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
-from mercer.samples._scales import widest_against_half
+from mercer.samples._training import widest_against_half
 
 MODELS = [ParzenClassifier, LaplacianClassifier, ISEClassifier]
 WINE, KINDS = load_wine(return_X_y=True, as_frame=True)

@@ -62,8 +62,8 @@ for dtype, tol, models in ((np.float64, 1e-7, MODELS), (np.float32, 1e-2, MODELS
                 )
         n_checked += 1
 
-from mercer.classifiers import _stages
-_stages._ALL_UP_TO, _stages._FIRST = 200, 200
+from mercer.classifiers import _race
+_race._ALL_UP_TO, _race._FIRST = 200, 200
 rng = np.random.default_rng(0)
 y = rng.integers(0, 3, 700)
 X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.sums._box import Box
+from mercer.sums._problem import Box
 
 
 @pytest.mark.parametrize("d", [1, 8, 9, 20])

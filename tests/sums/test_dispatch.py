@@ -11,6 +11,7 @@ import pytest
 
 import mercer.sums
 from mercer.kernels import KERNELS, Kernel, get_kernel
+from mercer.samples import kind_of
 from mercer.sums import (
     Removal,
     _dispatch,
@@ -79,7 +80,7 @@ def test_reference_is_right():
     """Held to a sum that can be done by hand."""
     problem = build(np.zeros((1, 1)), np.array([[0.0], [2.0]]), bandwidths=(1.0,))
     np.testing.assert_allclose(float(_reference.run(problem)[0, 0, 0]), 1 + np.exp(-2), rtol=1e-15)
-    assert not _reference.owns(problem.X)
+    assert not _reference.OWNS
     assert _reference.refuses(problem) is None
 
 
@@ -106,11 +107,11 @@ def test_array_that_no_backend_owns_is_refused():
 
 
 def test_each_array_has_one_owner(torch):
-    tensor = torch.zeros(2, 2)
-    assert _torch.owns(tensor)
-    assert not _cpu.owns(tensor)
-    assert _cpu.owns(X)
-    assert not _torch.owns(X)
+    tensor = kind_of(torch.zeros(2, 2))
+    assert tensor in _torch.OWNS
+    assert tensor not in _cpu.OWNS
+    assert kind_of(X) in _cpu.OWNS
+    assert kind_of(X) not in _torch.OWNS
 
 
 def test_first_backend_that_does_not_refuse_computes(monkeypatch):
@@ -118,7 +119,7 @@ def test_first_backend_that_does_not_refuse_computes(monkeypatch):
 
     def backend(name, reason):
         module = types.ModuleType(name)
-        module.owns = lambda X: True
+        module.OWNS = ("numpy",)
         module.refuses = lambda problem: reason
         module.run = lambda problem: calls.append(name)
         monkeypatch.setitem(sys.modules, name, module)
@@ -175,24 +176,24 @@ def test_a_kernel_of_ones_own_is_refused_where_it_is_not_compiled(torch, name):
 @pytest.mark.parametrize("name", [*_dispatch._BACKENDS, "mercer.sums._reference"])
 def test_every_backend_answers_the_three_questions(name):
     backend = import_module(name)
-    for question in ("owns", "refuses", "run"):
+    assert set(backend.OWNS) <= {"blocks", "numpy", "torch", "cuda"}
+    for question in ("refuses", "run"):
         assert callable(getattr(backend, question))
-    assert not backend.owns(object())
+    assert kind_of(object()) not in backend.OWNS
 
 
 def test_rows_in_blocks_have_one_owner():
     da = pytest.importorskip("dask.array")
     lazy = da.zeros((4, 2), chunks=2)
     first, *others = (import_module(name) for name in _dispatch._BACKENDS)
-    assert first.owns(lazy)
-    assert not first.owns(X)
-    assert not any(backend.owns(lazy) for backend in others)
+    assert (kind_of(lazy),) == first.OWNS
+    assert not any(kind_of(lazy) in backend.OWNS for backend in others)
 
 
 def test_left_out_sums_are_a_problem_as_all_others(monkeypatch):
     seen = []
     module = types.ModuleType("_seen")
-    module.owns, module.refuses = (lambda X: True), (lambda problem: None)
+    module.OWNS, module.refuses = ("numpy",), (lambda problem: None)
     module.run = lambda problem: seen.append(problem) or (np.zeros((1, 2, 1)), None)
     monkeypatch.setitem(sys.modules, "_seen", module)
     monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "_seen"))
@@ -223,7 +224,7 @@ def test_no_name_stands_for_two_things_in_the_package():
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 places.setdefault(node.name, []).append(path.name)
     twice = {name for name, files in places.items() if len(files) > 1}
-    assert twice == {"owns", "refuses", "run"}
+    assert twice == {"refuses", "run"}
 
 
 def test_an_exponential_of_ones_own_is_compiled(torch):

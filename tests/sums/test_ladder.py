@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.kernels import KERNELS, get_kernel
-from mercer.sums._ladder import RUNGS_AT_ONCE, climb
+from mercer.sums._geometry import RUNGS_AT_ONCE, climb
 from oracles import sums as oracle
 
 EPS = {np.float32: float(np.finfo(np.float32).eps), np.float64: float(np.finfo(np.float64).eps)}

@@ -13,7 +13,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from array_api_compat import is_torch_array
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -21,14 +20,13 @@ from sklearn import config_context
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums import (
     Removal,
-    _arrange,
     _dispatch,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
 )
-from mercer.sums._box import Box
-from mercer.sums._problem import Problem
+from mercer.sums._in_memory import arrange
+from mercer.sums._problem import Box, Problem
 from mercer.sums.cuda import _layout as _triton_layout
 from mercer.sums.cuda import _left_out as _triton_left_out
 from mercer.sums.cuda import _run as _triton
@@ -113,7 +111,7 @@ def fused(interpreter, monkeypatch):
         return packer
 
     monkeypatch.setattr(_triton_layout.Packer, "of", classmethod(of))
-    monkeypatch.setattr(_triton, "owns", is_torch_array)
+    monkeypatch.setattr(_triton, "OWNS", ("torch",))
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
@@ -770,7 +768,7 @@ def test_tensors_are_arranged_as_arrays_are(torch, log, dtype, decades, n_groups
         groups[groups == 2] = 3  # 2 has no row
         w[groups == 1] = 0
     for weights in (w, None) if n_groups else (w,):
-        theirs = _arrange.arrange(n, weights, groups, log)
+        theirs = arrange(n, weights, groups, log)
         ours = arrange_tensors(n, tensor(weights), tensor(groups), log)
         assert ours.bounds == theirs.bounds
         everything = np.arange(n)

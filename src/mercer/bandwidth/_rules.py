@@ -1,14 +1,24 @@
-"""Rules of thumb: a bandwidth from the spread of the data and the number of rows."""
+"""Rules of thumb, from the spread of the data and the number of rows, and ladders around them."""
 
 from collections.abc import Callable
-from math import frexp, ldexp
+from math import frexp, inf, ldexp
+from numbers import Integral, Real
 from sys import float_info
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mercer._arrays import detached
 from mercer.samples import check_sample, count_rows, home_of
 
 FALLBACK = 1.0  # for rows that are all the same: any width is as good as another
+# h/σ_X to the power −(d + 4), for d columns and N rows.
+RULES_OF_THUMB: dict[str, Callable[[int, float], float]] = {
+    "silverman": lambda d, n: (2 * d + 1) * n / 4,
+    "silverman-amise": lambda d, n: (d + 2) * n / 4,
+    "scott": lambda d, n: n,
+}
 
 
 def silverman_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
@@ -136,14 +146,6 @@ def scott_bandwidth(X: Any, *, sample_weight: Any = None) -> float:
     return rule_of_thumb("scott", X, sample_weight)
 
 
-# h/σ_X to the power −(d + 4), for d columns and N rows.
-RULES_OF_THUMB: dict[str, Callable[[int, float], float]] = {
-    "silverman": lambda d, n: (2 * d + 1) * n / 4,
-    "silverman-amise": lambda d, n: (d + 2) * n / 4,
-    "scott": lambda d, n: n,
-}
-
-
 def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = None) -> float:
     """Return the bandwidth of a rule; N is what the weights say, unless it is given."""
     X, weights = check_sample(X, sample_weight)
@@ -156,3 +158,44 @@ def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = 
     factors = (unit, spread, float(RULES_OF_THUMB[name](d, N) ** (-1 / (d + 4))))
     (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
     return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
+
+
+def bandwidth_ladder(centre: Any, *, steps_down: Any = 8, steps_up: Any = 8) -> NDArray[np.float64]:
+    r"""Return bandwidths a factor √2 apart, narrowest first, around a centre.
+
+    exp(−r²/2h²) for h, h/√2, h/2, … are successive squares, so that
+    :func:`mercer.sums.kernel_sum` needs one exponential for four of them.
+
+    Parameters
+    ----------
+    centre : float
+        The bandwidth that the ladder is built around and contains, such as a rule's.
+    steps_down, steps_up : int, default=8
+        How many narrower and wider ones follow; eight reach from centre/16 to 16·centre.
+
+    Returns
+    -------
+    ndarray of shape (steps_down + 1 + steps_up,)
+        The bandwidths, the narrowest first.
+
+    Examples
+    --------
+    >>> from mercer.bandwidth import bandwidth_ladder
+    >>> bandwidth_ladder(3.0, steps_down=2, steps_up=1).round(4)
+    array([1.5   , 2.1213, 3.    , 4.2426])
+    """
+    if not (isinstance(centre, Real) and 0 < float(centre) < inf):
+        raise ValueError(f"centre must be a positive number, got {centre!r}.")
+    for name, steps in (("steps_down", steps_down), ("steps_up", steps_up)):
+        if not (isinstance(steps, Integral) and int(steps) >= 0):
+            raise ValueError(f"{name} must be an integer that is not negative, got {steps!r}.")
+    with np.errstate(over="ignore", under="ignore"):
+        ladder: NDArray[np.float64] = float(centre) * 2.0 ** (
+            np.arange(-int(steps_down), int(steps_up) + 1) / 2
+        )
+    if not (ladder[0] >= float_info.min and ladder[-1] < inf):
+        raise ValueError(
+            f"centre={float(centre):g} is too extreme for {steps_down} steps down and {steps_up} "
+            "steps up: the bandwidths would leave the range of floating point."
+        )
+    return ladder

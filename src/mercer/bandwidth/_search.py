@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from mercer.bandwidth._ladder import bandwidth_ladder
+from mercer.bandwidth._rules import bandwidth_ladder
 
 Vector = NDArray[np.float64]
 Criterion = Callable[[Vector], Vector]

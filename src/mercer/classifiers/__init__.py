@@ -7,7 +7,7 @@ their bandwidth by leave-one-out unless told otherwise, and none stores a kernel
 One estimator is one file.  What they share: input, labels and answers (`_base`), the rules as
 pure functions of class sums (`_rules`), norms and products of class vectors (`_class_vectors`),
 the same with each row left out (`_leave_one_out`), the race of bandwidths on growing parts of a
-large sample (`_race`, `_stages`), and the choice that follows (`_selection`).
+large sample (`_race`), and the choice that follows (`_selection`).
 """
 
 from mercer.classifiers._ise import ISEClassifier

@@ -8,8 +8,7 @@ from array_api_compat import array_namespace
 
 from mercer.bandwidth import bandwidth_ladder, resolve_bandwidth
 from mercer.classifiers._leave_one_out import Ladder
-from mercer.classifiers._race import TIE, Rules, Table, choose, race
-from mercer.classifiers._stages import has_stages
+from mercer.classifiers._race import TIE, Rules, Table, choose, has_stages, race
 from mercer.samples import SortedSample
 
 

@@ -25,9 +25,9 @@ the distance: those are in `_functions`.
 1.4142135623730951
 """
 
-from mercer.kernels._distances import squared_distances as squared_distances
 from mercer.kernels._functions import KernelFunction as KernelFunction
 from mercer.kernels._functions import resolve_gamma as resolve_gamma
+from mercer.kernels._functions import squared_distances as squared_distances
 from mercer.kernels._kernels import KERNELS, Kernel, get_kernel
 from mercer.kernels._widths import (
     cross_width,

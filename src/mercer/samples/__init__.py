@@ -1,6 +1,6 @@
 """Rows, weights and classes as users pass them: the only place, with the sums, that knows Dask.
 
-What comes is checked (`_checks`, `_weights`, `_priors`, `_scales`), and kept where it is: NumPy
+What comes is checked (`_checks`, `_weights`, `_priors`), and kept where it is: NumPy
 arrays and torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer
 the same questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn
 (`_draws`).  New rows are answered in `_answers`.
@@ -44,13 +44,18 @@ from mercer.samples._dask_arrays import (
     refuse_dask,
 )
 from mercer.samples._draws import draw_rows, heaviest_rows, random_rows, stratified_rows
-from mercer.samples._homes import count_rows, home_of, total_weight
+from mercer.samples._homes import count_rows, home_of, kind_of, total_weight
 from mercer.samples._in_blocks import compute_arrays, row_numbers
-from mercer.samples._logs import log_normalise, log_sum_of_others, logsumexp, safe_log
+from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumexp, safe_log
 from mercer.samples._priors import check_class_weight, check_priors, log_priors
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
-from mercer.samples._scales import warn_of_scales
-from mercer.samples._training import check_training, check_two_classes, sample_of, validate_training
+from mercer.samples._training import (
+    check_training,
+    check_two_classes,
+    sample_of,
+    validate_training,
+    warn_of_scales,
+)
 from mercer.samples._weights import (
     Merged,
     check_given_weights,
@@ -103,6 +108,7 @@ __all__ = [
     "home_of",
     "in_memory",
     "is_in_blocks",
+    "kind_of",
     "log_normalise",
     "log_priors",
     "log_sum_of_others",

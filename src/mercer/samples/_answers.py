@@ -26,7 +26,7 @@ from mercer.samples._dask_arrays import (
     from_memory,
     refuse_dask,
 )
-from mercer.samples._logs import log_normalise
+from mercer.samples._in_memory import log_normalise
 
 __all__ = ["ProbabilityClassifier", "ScoreClassifier", "check_new_rows", "on_dask", "refuses_dask"]
 

@@ -8,15 +8,29 @@ need not know which it is.  Another container is another such module.
 from types import ModuleType
 from typing import Any
 
+from array_api_compat import is_numpy_array, is_torch_array
+
 from mercer.samples import _in_blocks, _in_memory
 from mercer.samples._blocks import is_in_blocks
 
-__all__ = ["count_rows", "home_of", "total_weight"]
+__all__ = ["count_rows", "home_of", "kind_of", "total_weight"]
 
 
 def home_of(*arrays: Any) -> ModuleType:
     """Return the home of arrays: blocks, if one of them is there."""
     return _in_blocks if is_in_blocks(*arrays) else _in_memory
+
+
+def kind_of(A: Any) -> str:
+    """Return "blocks" for a Dask array, "numpy", "torch" for a tensor, "cuda" for one on a GPU.
+
+    And "" for anything else.  No library is imported to tell.
+    """
+    if is_in_blocks(A):
+        return "blocks"
+    if is_torch_array(A):
+        return "cuda" if A.is_cuda else "torch"
+    return "numpy" if is_numpy_array(A) else ""
 
 
 def total_weight(X: Any, weights: Any) -> float:

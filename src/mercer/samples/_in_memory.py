@@ -1,4 +1,7 @@
-"""What can be asked of arrays in memory; `_in_blocks` answers the same for Dask arrays."""
+"""What can be asked of arrays in memory, and sums in logarithms.
+
+`_in_blocks` answers what `__all__` names for Dask arrays.
+"""
 
 from collections.abc import Callable
 from math import sqrt
@@ -65,19 +68,53 @@ def log_total(logs: Array, codes: Any = None, n_classes: int = 1) -> Array:
     where there is nothing to add.
     """
     if codes is None:
-        return log_sum_exp(logs, axis=0)
+        return logsumexp(logs, axis=0)
     members = [np.flatnonzero(codes == c) for c in range(n_classes)]
-    return array_namespace(logs).stack([log_sum_exp(take_rows(logs, m), axis=0) for m in members])
+    return array_namespace(logs).stack([logsumexp(take_rows(logs, m), axis=0) for m in members])
 
 
-def log_sum_exp(values: Array, axis: int | None = None) -> Array:
-    """Return log Σ exp(values), −inf where every term is."""
-    xp: Any = array_namespace(values)
-    top = xp.max(detached(values), axis=axis, keepdims=True)
-    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    with np.errstate(divide="ignore"):
-        sums = xp.log(xp.sum(xp.exp(values - top), axis=axis, keepdims=True)) + top
-    return sums.reshape(()) if axis is None else xp.squeeze(sums, axis=axis)
+def safe_log(a: Array) -> Array:
+    """Return log a, −inf where a ≤ 0, without a warning; NaN stays."""
+    xp = array_namespace(a)
+    nothing = a <= 0
+    logs = xp.log(xp.where(nothing, xp.ones_like(a), a))
+    return xp.where(nothing, xp.full_like(a, -float("inf")), logs)
+
+
+def logsumexp(a: Array, axis: int = -1) -> Array:
+    """Return log Σ exp(a) over an axis; −inf where there is nothing to add."""
+    xp = array_namespace(a)
+    top = _finite_top(a, axis)
+    return safe_log(xp.sum(xp.exp(a - top), axis=axis)) + xp.squeeze(top, axis=axis)
+
+
+def log_sum_of_others(a: Array) -> Array:
+    """Return log Σ_{j ≠ c} exp(a_j) for every c along the last axis, without cancellation.
+
+    The sum of all without term c loses no digits while the largest term stays in it; for the
+    largest term itself the others are added up anew.
+    """
+    xp = array_namespace(a)
+    top = _finite_top(a)
+    terms = xp.exp(a - top)
+    others = safe_log(xp.sum(terms, axis=-1, keepdims=True) - terms) + top
+    columns = xp.arange(a.shape[-1], device=getattr(a, "device", None))
+    is_largest = columns == xp.expand_dims(xp.argmax(a, axis=-1), axis=-1)
+    without = xp.where(is_largest, xp.full_like(a, -float("inf")), a)
+    return xp.where(is_largest, xp.expand_dims(logsumexp(without), axis=-1), others)
+
+
+def log_normalise(a: Array) -> Array:
+    """Return a − log Σ exp(a): the logarithms of shares that add up to 1, however large a is."""
+    a = a - _finite_top(a)
+    return a - array_namespace(a).expand_dims(logsumexp(a), axis=-1)
+
+
+def _finite_top(a: Array, axis: int = -1) -> Array:
+    """Return the largest term, with its axis kept; 0 where all are −inf."""
+    xp = array_namespace(a)
+    top = xp.max(detached(a), axis=axis, keepdims=True)
+    return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
 
 
 def class_maxima(codes: Any, values: Array, n_classes: int) -> Vector:

@@ -5,8 +5,8 @@ weights, groups and what is done with the result.
 
 From a public call to the loop that adds up::
 
-    kernel_sum, log_kernel_sum            checked and stated          _api, _statement, _validation
-    left_out_log_sums                     stated                      _left_out
+    kernel_sum, log_kernel_sum            checked and stated          _api, _statement
+    left_out_log_sums                     stated                      _api
         ▼
     Problem                               what is to be computed      _problem
         ▼
@@ -14,7 +14,7 @@ From a public call to the loop that adds up::
         │                                 list that owns the rows
         │                                 and does not refuse
         ├── rows in blocks: every pair of blocks is a problem         dask/
-        ├── rows in memory: weights and groups become segments, and   _in_memory, _arrange
+        ├── rows in memory: weights and groups become segments, and   _in_memory
         │   every pass is a problem
         │
         │   and of problems in segments
@@ -25,14 +25,13 @@ From a public call to the loop that adds up::
         └── (tests) the literal double loop                           _reference
 
 A problem also says what is left out: `left_out_log_sums` is the sum of leave-one-out over weights
-which are themselves sums, and goes the same way (``_left_out`` of each folder).
+which are themselves sums, and goes the same way.
 
 `explain_kernel_sum` tells the way that would be taken (`_explain`); `landmark_kernel_sum` estimates
 sums from some rows, with their errors (`_landmarks`).
 
-Ideas that the backends share stand apart from them: how distances keep their digits
-(`_geometry`, `_box`), how a ladder of bandwidths needs few exponentials (`_ladder`), how partial
-results merge (`_reductions`).
+Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
+of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_reductions`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
 `_products`, `_combinations`); their names are listed apart and not public.
@@ -45,7 +44,7 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
        [1.136, 1.271, 1.271, 1.271, 1.136]])
 """
 
-from mercer.sums._api import kernel_sum, log_kernel_sum
+from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._combinations import combine_kernel as combine_kernel
 from mercer.sums._explain import SumPlan, explain_kernel_sum
 from mercer.sums._groups import group_products as group_products
@@ -53,7 +52,6 @@ from mercer.sums._groups import group_slabs as group_slabs
 from mercer.sums._groups import group_sums as group_sums
 from mercer.sums._groups import own_group_sums as own_group_sums
 from mercer.sums._landmarks import landmark_kernel_sum
-from mercer.sums._left_out import left_out_log_sums
 from mercer.sums._problem import Removal
 from mercer.sums._products import Products as Products
 

@@ -1,8 +1,8 @@
 """Which backend computes a problem: the first that owns the array and does not refuse.
 
-A backend is a module with three functions: ``owns(X)``, ``refuses(problem)``, which gives a
-reason that a user can read or None, and ``run(problem)``.  They are imported when
-a sum needs them, so that ``import mercer`` stays light.
+A backend is a module that says three things: ``OWNS``, the kinds of arrays that it is for
+(`kind_of`); ``refuses(problem)``, a reason that a user can read or None; and ``run(problem)``.
+They are imported when a sum needs them, so that ``import mercer`` stays light.
 
 The first two make problems of problems, which come here again: rows in blocks become pairs of
 blocks in memory; weights and groups in memory become segments, which all others take.
@@ -11,9 +11,10 @@ blocks in memory; weights and groups in memory become segments, which all others
 from importlib import import_module
 from typing import Any
 
+from mercer.samples import kind_of
 from mercer.sums._problem import Problem
 
-# In the order of preference.  Owning needs no import of the array library itself.
+# In the order of preference.
 _BACKENDS = (
     "mercer.sums.dask",
     "mercer.sums._in_memory",
@@ -29,10 +30,10 @@ def compute(problem: Problem) -> Any:
 
     Of left-out sums, a pair: the logarithms, and the drifts, or None where nothing is removed.
     """
-    reasons = []
+    reasons, kind = [], kind_of(problem.X)
     for name in _BACKENDS:
         backend = import_module(name)
-        if not backend.owns(problem.X):
+        if kind not in backend.OWNS:
             continue
         reason = backend.refuses(problem)
         if reason is None:

@@ -8,10 +8,14 @@ Squared distances then come from one of two formulas:
   absolute error of some eps·r², where r is the radius of the data about the centre.
 
 Products are taken at d > 4 while that error stays within what the sums promise.
+
+A ladder of bandwidths needs few exponentials and many squarings: exp(−d²/2h²) for h, h/√2, h/2, …
+are successive squares.  Squaring doubles the relative error, so that a fresh exponential is taken
+after three of them.
 """
 
 from dataclasses import dataclass
-from math import frexp, inf
+from math import e, frexp, inf, log2
 from typing import Any
 
 import numpy as np
@@ -19,8 +23,8 @@ from array_api_compat import array_namespace
 
 from mercer._arrays import Array, itemsize, like
 from mercer._memory import row_slabs, working_memory
-from mercer.sums._box import Box
-from mercer.sums._problem import Problem
+from mercer.kernels import Kernel
+from mercer.sums._problem import Box, Problem
 
 DIFFERENCES_UP_TO = 4  # features
 # Largest exponent at the radius, r²/2b², at which products are accurate enough, for sums, logs
@@ -28,6 +32,8 @@ DIFFERENCES_UP_TO = 4  # features
 _PRODUCTS_UP_TO = {4: (2.0**8, 2.0**5, 2.0**20), 8: (2.0**16, 2.0**9, 2.0**49)}
 # Coordinates stay below 2**this, so that their squares and the sums of these are finite.
 _LARGEST_EXPONENT = {4: 50, 8: 480}
+RUNGS_AT_ONCE = 4
+_ROUNDING = 8  # eps by which a ladder that users compute in floating point may be off
 
 
 @dataclass(frozen=True)
@@ -106,3 +112,26 @@ def _radius(A: Array, scale: float, centre: Array) -> float:
         norms = xp.sum((A[start:stop, :] * scale - centre) ** 2, axis=1)
         largest = float(np.maximum(largest, float(xp.max(norms))))  # NaN stays, and is refused
     return largest if np.isfinite(largest) else inf
+
+
+def climb(kernel: Kernel, bandwidths: tuple[float, ...], eps: float) -> list[tuple[float, int]]:
+    """Return (coefficient, number of rungs that follow from it by squaring, itself included).
+
+    `bandwidths` are the widest first; the coefficient of an exponential kernel is in base 2,
+    so that k = 2**(−coefficient·u).
+
+    >>> from mercer.kernels import get_kernel
+    >>> climb(get_kernel("cauchy"), (1.0, 0.5), 1e-16)
+    [(1.0, 1), (4.0, 1)]
+    """
+    per_base = log2(e) if kernel.is_exponential else 1.0
+    steps: list[tuple[float, int]] = []
+    for bandwidth in bandwidths:
+        c = kernel.coefficient(bandwidth) * per_base
+        if kernel.is_exponential and steps:
+            first, rungs = steps[-1]
+            if rungs < RUNGS_AT_ONCE and abs(c / (first * 2**rungs) - 1) < _ROUNDING * eps:
+                steps[-1] = first, rungs + 1
+                continue
+        steps.append((c, 1))
+    return steps

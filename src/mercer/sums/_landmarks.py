@@ -14,7 +14,7 @@ from mercer.kernels import Kernel
 from mercer.samples import check_rows, match_rows, refuse_dask
 from mercer.sums._api import kernel_sum
 from mercer.sums._reductions import SUM
-from mercer.sums._validation import check_groups, check_weights
+from mercer.sums._statement import check_groups, check_weights
 
 _BATCHES = 16
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding

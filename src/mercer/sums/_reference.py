@@ -6,13 +6,9 @@ It owns nothing by itself; tests call it.
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
 from mercer.sums._problem import Problem
 
-
-def owns(X: Array) -> bool:
-    """No array goes here of itself."""
-    return False
+OWNS: tuple[str, ...] = ()  # no array goes here of itself
 
 
 def refuses(problem: Problem) -> str | None:

@@ -7,6 +7,6 @@ exponentials and adds up (`_kernels`).  With the row at hand left out it is anot
 imported when a tensor on a device has come.
 """
 
-from mercer.sums.cuda._run import owns, refuses, run
+from mercer.sums.cuda._run import OWNS, refuses, run
 
-__all__ = ["owns", "refuses", "run"]
+__all__ = ["OWNS", "refuses", "run"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer.sums._ladder import climb
+from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
 from mercer.sums.cuda._layout import (
     APART,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, is_on_gpu, itemsize
+from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS, Kernel
-from mercer.sums._ladder import climb
+from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums.cuda import _left_out
@@ -39,6 +39,7 @@ from mercer.sums.cuda._layout import (
 from mercer.sums.torch._run import differentiable
 from mercer.sums.torch._tiles import with_room
 
+OWNS = ("cuda",)
 TILES = {  # by form, and whether it is precise
     (DIFFERENCES, False): Tile(64, 64, fold=64, warps=4, stages=3),
     (TOGETHER, False): Tile(64, 128, fold=8, warps=4, stages=2, held=3),
@@ -56,11 +57,6 @@ _EXPONENTIALS, _OTHERS = {2: 0, 1: 1}, {"cauchy": 2, "epanechnikov": 3}
 _WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
 _OLDEST = (8, 0)  # compute capability that Triton's matrix products need
 _MOST_FILL = 4  # times as many columns as there are rows of Y
-
-
-def owns(X: Array) -> bool:
-    """Whether this backend computes sums over such arrays."""
-    return is_on_gpu(X)
 
 
 def refuses(problem: Problem) -> str | None:

@@ -6,7 +6,7 @@ each block of X (`_run`), or for each piece of rows that are left out in turn (`
 `_groups` has the sums by group that estimators ask for.
 """
 
-from mercer.sums.dask._checks import check_blocks, owns
-from mercer.sums.dask._run import refuses, run
+from mercer.sums.dask._checks import check_blocks
+from mercer.sums.dask._run import OWNS, refuses, run
 
-__all__ = ["check_blocks", "owns", "refuses", "run"]
+__all__ = ["OWNS", "check_blocks", "refuses", "run"]

@@ -16,12 +16,7 @@ from mercer.samples import (
     from_memory,
     is_in_blocks,
 )
-from mercer.sums._validation import check_groups, check_weights
-
-
-def owns(X: Array) -> bool:
-    """Whether the rows are in blocks."""
-    return is_in_blocks(X)
+from mercer.sums._statement import check_groups, check_weights
 
 
 def check_blocks(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[str, Any]:
@@ -60,11 +55,11 @@ def count_groups(groups: Array) -> int:
 
 
 def _rows_in_blocks(A: Any, name: str) -> Array:
-    return check_dask_rows(A, name) if owns(A) else from_memory(check_rows(A, name))
+    return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check_rows(A, name))
 
 
 def _weights_in_blocks(weights: Any, Y: Array, log: bool) -> Array:
-    if not owns(weights):
+    if not is_in_blocks(weights):
         return as_blocks(check_weights(weights, Y.shape[0], np.empty((0, 1), Y.dtype), log), Y)
     if weights.ndim == 2 and weights.shape[1] == 0:
         raise ValueError("weights has no columns.")
@@ -89,7 +84,7 @@ def _not_negative(weights: NDArray[Any], name: str, start: int) -> None:
 
 def _groups_in_blocks(groups: Any, Y: Array) -> tuple[Array, int]:
     """Return groups, cut as Y is, and how many there are."""
-    if not owns(groups):
+    if not is_in_blocks(groups):
         numbers = check_groups(groups, Y.shape[0], None, np.empty((0, 1)))
         assert numbers is not None  # noqa: S101
         return as_blocks(numbers, Y), int(numbers.max(initial=-1)) + 1

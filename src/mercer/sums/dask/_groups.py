@@ -9,12 +9,20 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.kernels import KERNELS, Kernel
-from mercer.samples import Blocks, as_blocks, compute, from_memory, merge_pairs, safe_log
-from mercer.sums._left_out import left_out_log_sums
+from mercer.samples import (
+    Blocks,
+    as_blocks,
+    compute,
+    from_memory,
+    is_in_blocks,
+    merge_pairs,
+    safe_log,
+)
+from mercer.sums._api import left_out_log_sums
 from mercer.sums._problem import Problem
 from mercer.sums._products import Products, merge_split, split_terms
 from mercer.sums._reductions import are_far
-from mercer.sums.dask._checks import in_one_precision, owns
+from mercer.sums.dask._checks import in_one_precision
 from mercer.sums.dask._left_out import left_out_pieces
 from mercer.sums.dask._run import PairSums, merged_pairs
 
@@ -34,7 +42,7 @@ def group_sums_of_blocks(
     tol: float | None,
 ) -> Array:
     """Return the sums over groups, or their logarithms, as a Dask array in float64: (n, groups)."""
-    X, Y = in_one_precision(X, Y if owns(Y) else from_memory(Y))
+    X, Y = in_one_precision(X, Y if is_in_blocks(Y) else from_memory(Y))
     problem = Problem(
         X, Y, None, as_blocks(weights, Y), (), kernel, (float(bandwidth),),
         log=log, self_sum=False, exclude_self=False, method="auto", tol=tol, precision="high",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.samples import Blocks, compute, from_memory, merge_pairs, row_numbers
-from mercer.sums._left_out import left_out_log_sums
+from mercer.sums._api import left_out_log_sums
 from mercer.sums._problem import Problem, Removal
 from mercer.sums.dask._checks import count_groups
 

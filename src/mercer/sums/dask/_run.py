@@ -22,6 +22,8 @@ from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums.dask._left_out import left_out_rows
 
+OWNS = ("blocks",)
+
 
 def refuses(problem: Problem) -> str | None:
     """Return why this backend can not compute the problem, or None if it can."""

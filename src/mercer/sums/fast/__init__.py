@@ -5,6 +5,6 @@ transforms (`_transform`, `_grid`), the columns that count where sums are too sm
 (`_near`), or the loops of `mercer.sums.cpu`.
 """
 
-from mercer.sums.fast._run import owns, refuses, run
+from mercer.sums.fast._run import OWNS, refuses, run
 
-__all__ = ["owns", "refuses", "run"]
+__all__ = ["OWNS", "refuses", "run"]

@@ -16,7 +16,6 @@ import numpy as np
 from array_api_compat import is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
 from mercer._system.extras import how_to_install
 from mercer.kernels import KERNELS
 from mercer.sums._explain import SumPlan
@@ -36,15 +35,11 @@ from mercer.sums.fast._plan import (
 )
 from mercer.sums.fast._transform import Pair, backward, forward, pair_up
 
+OWNS = ("numpy",)
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
 _SMALLEST = 64  # sums that are always added up directly
-
-
-def owns(X: Array) -> bool:
-    """Whether this backend computes sums over such arrays."""
-    return bool(is_numpy_array(X))
 
 
 def refuses(problem: Problem) -> str | None:
@@ -69,7 +64,8 @@ def refuses(problem: Problem) -> str | None:
 
 def explain(problem: Problem) -> SumPlan:
     """Return what would be done with a problem."""
-    reason = refuses(problem) if owns(problem.X) else "there are no transforms of such arrays"
+    is_here = is_numpy_array(problem.X)
+    reason = refuses(problem) if is_here else "there are no transforms of such arrays"
     if reason is None:
         plan = plan_route(problem, outputs_of(problem)).plan
         if not (problem.method == "fast" and plan.method == "direct"):
@@ -77,7 +73,7 @@ def explain(problem: Problem) -> SumPlan:
         reason = plan.reason
     if problem.method == "fast":
         raise ValueError(f"{reason}; use method='direct'.")
-    seconds = direct_seconds(problem, len(problem.bandwidths)) if owns(problem.X) else np.nan
+    seconds = direct_seconds(problem, len(problem.bandwidths)) if is_here else np.nan
     return SumPlan("direct", seconds, seconds, 0, 0.0, reason or "every term was asked for")
 
 

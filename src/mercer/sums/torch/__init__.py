@@ -6,6 +6,6 @@ distances fit the memory budget (`_tiles`); each is reduced and merged, forwards
 has come.
 """
 
-from mercer.sums.torch._run import owns, refuses, run
+from mercer.sums.torch._run import OWNS, refuses, run
 
-__all__ = ["owns", "refuses", "run"]
+__all__ = ["OWNS", "refuses", "run"]

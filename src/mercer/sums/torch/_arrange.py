@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import Array, times_powers_of_two, to_numpy
-from mercer.sums._arrange import BAND, ZERO, Arrangement
+from mercer.sums._in_memory import BAND, ZERO, Arrangement
 
 
 def arrange_tensors(
     n_rows: int, weights: Array | None, groups: Array | None, log: bool
 ) -> Arrangement:
-    """Sort the rows by group and by band of weight; see `mercer.sums._arrange.arrange`."""
+    """Sort the rows by group and by band of weight; see `mercer.sums._in_memory.arrange`."""
     import torch
 
     if groups is None and weights is not None:

@@ -9,18 +9,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from array_api_compat import is_torch_array
-
 from mercer._arrays import Array, refuse_batch
 from mercer.sums._problem import Problem
 from mercer.sums._reductions import law
 from mercer.sums.torch._left_out import tiled_left_out_sums
 from mercer.sums.torch._tiles import Tiling, matmul_precision, with_room
 
-
-def owns(X: Array) -> bool:
-    """Whether this backend computes sums over such arrays."""
-    return bool(is_torch_array(X))
+OWNS = ("torch", "cuda")
 
 
 def refuses(problem: Problem) -> str | None:
