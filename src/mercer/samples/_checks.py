@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.utils import check_array
 
-from mercer._arrays import Array, detached, itemsize, take_rows, to_numpy
+from mercer._arrays import Array, detached, itemsize, refuse_tensor, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._dask_arrays import (
@@ -207,14 +207,6 @@ def check_tensor(X: Any) -> Any:
             "or pass X.cpu().numpy()."
         )
     return detached(X)
-
-
-def refuse_tensor(X: Any, who: object) -> None:
-    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
-    if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
-        raise TypeError(
-            f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
-        )
 
 
 def dense_rows(X: Any, otherwise: str = "") -> Any:

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._arrays import Array, take_rows, to_numpy
+from mercer._arrays import Array, refuse_tensor, take_rows, to_numpy
 from mercer._sklearn import get_namespace
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import (
     check_span,
     check_tensor,
     dense_rows,
-    refuse_tensor,
     wide_enough,
 )
 from mercer.samples._dask_arrays import (
