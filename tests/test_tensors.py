@@ -34,11 +34,7 @@ def _make(cls):
     return cls(**options)
 
 
-ESTIMATORS = {
-    name: cls
-    for name, cls in public_estimators(set(PACKAGES) - {"mercer.tables"}).items()
-    if hasattr(cls, "fit")
-}
+ESTIMATORS = {name: cls for name, cls in public_estimators(PACKAGES).items() if hasattr(cls, "fit")}
 
 
 @pytest.mark.usefixtures("dispatch")
@@ -59,6 +55,16 @@ def test_tensors_are_computed_with_or_refused(torch, name):
     model.fit(x.numpy(), y)
     with pytest.raises(TypeError, match=sentence):
         getattr(model, method)(x)
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_without_dispatch_a_tensor_is_its_values(torch, name):
+    X, y = load_iris(return_X_y=True)
+    x = torch.tensor(X, requires_grad=True)
+    model = _make(ESTIMATORS[name])
+    method = "predict" if hasattr(model, "predict") else "transform"
+    expected = getattr(_make(ESTIMATORS[name]).fit(X, y), method)(X)
+    np.testing.assert_array_equal(getattr(model.fit(x, y), method)(x), expected)
 
 
 def test_the_list_is_of_estimators_that_there_are():

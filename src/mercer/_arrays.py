@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
+from sklearn import get_config
 
 Array = Any
 
@@ -19,6 +20,14 @@ def itemsize(A: Array) -> int:
 def detached(A: Array) -> Array:
     """Return the values without their history, if they have one."""
     return A.detach() if is_torch_array(A) else A
+
+
+def refuse_tensor(X: Any, who: object) -> None:
+    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
+    if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
+        raise TypeError(
+            f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
+        )
 
 
 def to_numpy(A: Array) -> NDArray[Any]:

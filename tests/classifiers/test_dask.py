@@ -1,6 +1,7 @@
 """Classifiers fitted on Dask arrays: the options that change what is computed."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -207,6 +208,28 @@ def test_one_sentence_for_what_is_not_there(model, sentence):
     X, y = labelled(60)
     with pytest.raises(ValueError, match=sentence):
         model.fit(cut(X), y)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[1], MODELS[6], MODELS[10]], ids=str)
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_columns_of_weights_get_the_sentence_of_rows_in_memory(model, n_columns):
+    X, y = labelled(60)
+    weights = np.ones((60, n_columns))
+    with pytest.raises(ValueError, match=r"one entry for each of the 60 rows, got") as in_memory:
+        model.fit(X, y, sample_weight=weights)
+    for given in (weights, cut(weights), cut_elsewhere(weights)):
+        with pytest.raises(ValueError, match=f"^{re.escape(str(in_memory.value))}$"):
+            model.fit(cut(X), cut(y), sample_weight=given)
+
+
+def test_a_number_is_the_weight_of_every_row():
+    X, y = labelled(60)
+    model = ParzenClassifier(bandwidth=0.5)
+    expected = clone(model).fit(X, y, sample_weight=2.0).predict_proba(X)
+    found = model.fit(cut(X), y, sample_weight=2.0).predict_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"got shape \(\)"):
+        model.fit(cut(X), y, sample_weight=da.asarray(2.0))
 
 
 def test_one_sentence_for_bad_rows_and_labels():

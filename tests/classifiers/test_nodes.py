@@ -129,3 +129,31 @@ def test_shares_of_classes(counts, n_nodes):
     assert (shares <= counts).all()
     exact = n_nodes * np.array(counts) / sum(counts)
     assert (np.abs(shares - exact) < 2).all()
+
+
+@pytest.mark.parametrize("h", ["loo", 0.5, 2.0, 10.0, 1e3])
+def test_float32_rows_with_copies(h):
+    """Of wide windows the nodes' kernel is singular, and in float32 rounding made it indefinite."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)).astype(np.float32)
+    y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0).astype(int)
+    copies, labels = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    model = LaplacianClassifier(bandwidth=h, n_nodes=20).fit(copies, labels)
+    counted = LaplacianClassifier(bandwidth=h, n_nodes=20).fit(X, y, sample_weight=np.full(60, 2))
+    assert np.array_equal(model.node_weights_, counted.node_weights_)
+    assert np.array_equal(model.X_fit_, counted.X_fit_)
+    wide = LaplacianClassifier(bandwidth=h, n_nodes=20).fit(copies.astype(np.float64), labels)
+    scores, expected = (m.decision_function(X) for m in (model, wide))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
+    # The weights are the best: the error has no slope at any that is used.
+    full = LaplacianClassifier(bandwidth=model.bandwidth_).fit(copies, labels)
+    nodes, own = model.X_fit_, full.X_fit_
+    for c in (0, 1):
+        b = np.where(model.node_classes_ == c, model.node_weights_, 0)
+        beta = np.where(full.node_classes_ == c, full.node_weights_, 0)
+        K, k = (
+            np.exp(-oracle.squared_distances(nodes, Z) / (4 * model.bandwidth_**2)).astype(float)
+            for Z in (nodes, own)
+        )
+        slopes = K @ b - k @ beta
+        assert np.abs(slopes[b > 0]).max() < 1e-6 * beta.sum()

@@ -92,6 +92,8 @@ def test_sentences():
         _sparse().fit(cut(X)[cut(X)[:, 0] > 0], y)
     with pytest.raises(ValueError, match="partial_fit takes no Dask array"):
         _sparse().partial_fit(cut(X), y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"one entry for each of the 60 rows, got shape \(60, 1\)"):
+        _sparse().fit(cut(X), y, sample_weight=np.ones((60, 1)))
     with pytest.raises(ValueError, match="'max_nodes' parameter"):
         SparseKernelFisherDiscriminant(max_nodes=-1).fit(cut(X), y)
 

@@ -64,6 +64,20 @@ def test_laplacian_cut_without_rows_of_weight_zero(density):
     assert value == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_columns_of_weights(n_columns):
+    X, y = labelled(30)
+    weights = np.ones((30, n_columns))
+    shape = rf"must have one entry for each of the 30 rows, got shape \(30, {n_columns}\)"
+    for given in (weights, cut(weights)):
+        with pytest.raises(ValueError, match=f"^sample_weight {shape}"):
+            information.information_potential(cut(X), bandwidth=1.0, sample_weight=given)
+        with pytest.raises(ValueError, match=f"^sample_weight {shape}"):
+            information.laplacian_information_cut(cut(X), y, bandwidth=1.0, sample_weight=given)
+        with pytest.raises(ValueError, match=f"^sample_weight_y {shape}"):
+            information.information_cut(cut(X), cut(X), bandwidth=1.0, sample_weight_y=given)
+
+
 def test_sentences():
     X, y = labelled(30)
     with pytest.raises(ValueError, match="two_sample_test takes no Dask array"):

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
 from mercer._arrays import like, take_rows, to_numpy
 from mercer.kernels import get_kernel
 from mercer.samples import BlockSample, Sample, heaviest_rows, random_rows
+from mercer.spectral import pivoted_cholesky
 from mercer.sums import kernel_sum
 
 Array = Any
-_JITTER = 1e-10  # of the nodes' kernel matrix, whose diagonal is 1
 
 
 def choose_nodes(
@@ -109,11 +109,27 @@ def _herd(
         free[j] = False
         residual -= step * _column(X, j, kernel, width)
     nodes = np.array(chosen)
-    K = np.stack([_column(X, j, kernel, width)[nodes] for j in nodes])
-    # ‖M − Σ bΦ‖² = ‖Lᵀb − L⁻¹m‖² + constant, with K = LLᵀ and m_s = ⟨M, Φ(x_s)⟩.
-    L = cholesky(K + _JITTER * np.eye(size), lower=True)
-    weights, _ = nnls(L.T, solve_triangular(L, wanted[nodes], lower=True))
-    return nodes, weights
+    return nodes, _best_weights(X, beta, width, nodes)
+
+
+def _best_weights(
+    X: Array, beta: Array, width: float, nodes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the weights b ≥ 0 of the nodes for which ‖Σ β_i Φ(x_i) − Σ_s b_s Φ(x_s)‖² is least.
+
+    In float64 whatever the rows are in: the kernel of rows that are close together is singular up
+    to its rounding, and rounding to float32 makes it indefinite.
+    """
+    xp = array_namespace(X)
+    X = xp.astype(X, xp.float64)
+    at_nodes = take_rows(X, nodes)
+    wanted = to_numpy(kernel_sum(at_nodes, X, weights=xp.astype(beta, xp.float64), bandwidth=width))
+    kernel = get_kernel("gaussian")
+    K = np.stack([_column(at_nodes, j, kernel, width) for j in range(nodes.size)])
+    # ‖M − Σ bΦ‖² = ‖Fᵀb − t‖² + constant, with K = FFᵀ, Ft = m and m_s = ⟨M, Φ(x_s)⟩.
+    F = pivoted_cholesky(K)
+    weights: NDArray[np.float64] = nnls(F.T, lstsq(F, wanted)[0])[0]
+    return weights
 
 
 def _column(X: Array, j: int, kernel: Any, width: float) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer.samples import refuse_tensor
+from mercer._arrays import refuse_tensor
 
 __all__ = ["DelegatingClassifier", "check_classes", "check_indexable", "keep_features"]
 

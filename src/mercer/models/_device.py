@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import to_numpy
+from mercer._arrays import detached, refuse_tensor, to_numpy
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer._system.extras import how_to_install
 from mercer.models._capped import CappedClassifier
 from mercer.models._delegating import DelegatingClassifier
-from mercer.samples import check_row_weights, refuse_tensor
+from mercer.samples import check_row_weights
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]
 
@@ -154,7 +154,7 @@ class OnDevice(DelegatingClassifier):
                 f"{type(self.estimator).__name__} does not compute with tensors: only classifiers "
                 "of mercer.classifiers and mercer.discriminants run on a device."
             )
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        X, y = validate_data(self, detached(X), y, dtype=[np.float64, np.float32])
         weights = {}
         if sample_weight is not None:
             weights["sample_weight"] = check_row_weights(sample_weight, X.shape[0])
@@ -171,7 +171,7 @@ class OnDevice(DelegatingClassifier):
         check_is_fitted(self)
         check_device(self.device)
         refuse_tensor(X, self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_data(self, detached(X), reset=False, dtype=[np.float64, np.float32])
         with _dispatching():
             there = _with_arrays(self.estimator_, self._carry)
             vars(there).pop("feature_names_in_", None)

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import refuse_tensor
 from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
@@ -21,7 +22,6 @@ from mercer.samples import (
     check_new_rows,
     check_size,
     on_dask,
-    refuse_tensor,
     refuses_dask,
     validate_training,
 )

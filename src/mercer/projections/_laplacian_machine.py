@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 
+from mercer._arrays import refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.kernels import KernelFunction, resolve_gamma
@@ -22,7 +23,6 @@ from mercer.samples import (
     check_size,
     check_some_weight,
     check_span,
-    refuse_tensor,
     validate_training,
 )
 from mercer.sums import combine_kernel

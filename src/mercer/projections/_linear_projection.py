@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import refuse_tensor
 from mercer._memory import by_slabs
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
@@ -21,7 +22,6 @@ from mercer.samples import (
     check_new_rows,
     on_dask,
     power_of_two,
-    refuse_tensor,
     refuses_dask,
     validate_training,
 )

@@ -33,7 +33,6 @@ from mercer.samples._checks import (
     match_rows,
     place,
     power_of_two,
-    refuse_tensor,
 )
 from mercer.samples._dask_arrays import (
     as_blocks,
@@ -121,7 +120,6 @@ __all__ = [
     "power_of_two",
     "random_rows",
     "refuse_dask",
-    "refuse_tensor",
     "refuses_dask",
     "row_numbers",
     "safe_log",

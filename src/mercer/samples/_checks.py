@@ -16,15 +16,14 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.utils import check_array
 
-from mercer._arrays import Array, detached, itemsize, take_rows, to_numpy
+from mercer._arrays import Array, detached, itemsize, refuse_tensor, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._dask_arrays import (
-    check_dask_vector,
+    check_dask_weights,
     check_matrix,
     checked_blocks,
     class_codes,
-    counted,
     find_classes,
     keep_counted,
 )
@@ -209,14 +208,6 @@ def check_tensor(X: Any) -> Any:
     return detached(X)
 
 
-def refuse_tensor(X: Any, who: object) -> None:
-    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
-    if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
-        raise TypeError(
-            f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
-        )
-
-
 def dense_rows(X: Any, otherwise: str = "") -> Any:
     """Return a sparse matrix in full, if that fits the memory budget, and anything else as it is.
 
@@ -298,7 +289,7 @@ def _check_dask_sample(
     X = checked_blocks(X, names[0], check_rows)
     if sample_weight is None:
         return X, None
-    weights = check_dask_vector(sample_weight, names[1], X, check=counted)
+    weights = check_dask_weights(sample_weight, names[1], X)
     weights, X = keep_counted(weights, X)
     check_some_weight(X.shape[0] > 0, names[1])
     return X, weights
@@ -322,7 +313,7 @@ def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int,
         names, labels = find_classes(y, X)
         if sample_weight is None:
             return X, class_codes(names, labels), len(names), None
-        weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
+        weights = check_dask_weights(sample_weight, "sample_weight", X)
         weights, X, labels = keep_counted(weights, X, labels)
         check_some_weight(X.shape[0] > 0)
         names, labels = find_classes(labels, X)

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._arrays import to_numpy
 from mercer.samples._blocks import Blocks, compute, is_in_blocks, share_of_machine
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,
     MOST_WEIGHT,
+    check_counts,
+    check_entries,
     check_not_negative,
     check_weight_range,
     merge_places,
@@ -64,23 +67,24 @@ def check_dask_vector(
     check: Callable[[NDArray[Any], str, int], None] | None = None,
     dtype: Any = np.float64,
 ) -> Any:
-    """Return one number for each row of X, cut as X is, whatever it came as."""
-    is_lazy = is_in_blocks(values)
-    values = values if is_lazy else np.asarray(values)
-    if is_lazy:
-        _check_chunks(values, name)
-        values = _in_memory_kind(values, name)
-    if values.shape[:1] != X.shape[:1] or values.ndim > 2:
-        raise ValueError(
-            f"{name} must have one entry for each of the {X.shape[0]} rows, got shape "
-            f"{tuple(values.shape)}."
-        )
+    """Return a Dask array of a number, or a row of numbers, for each row of X, cut as X is."""
+    _check_chunks(values, name)
+    values = _in_memory_kind(values, name)
+    check_entries(values.shape[:1], X.shape[0], name)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers.")
-    cut = as_blocks(values, X)
-    if dtype is None:
-        dtype = cut.dtype
-    return _checked(cut, name, dtype, check or _finite)
+    return _checked(as_blocks(values, X), name, dtype, check or _finite)
+
+
+def check_dask_weights(sample_weight: Any, name: str, X: Any) -> Any:
+    """Return the weights of rows, none negative, cut as X is, whatever they came as."""
+    if is_in_blocks(sample_weight):
+        weights = check_dask_vector(sample_weight, name, X, check=counted)
+        check_entries(weights.shape, X.shape[0], name)
+        return weights
+    weights = check_counts(sample_weight, X.shape[0], name)
+    check_weight_range(weights)
+    return as_blocks(weights, X)
 
 
 def counted(values: NDArray[Any], name: str, start: int) -> None:
@@ -167,7 +171,7 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
 def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
     """Return the sorted classes, and y cut as X is."""
     is_lazy = is_in_blocks(y)
-    y = y if is_lazy else np.asarray(y)
+    y = y if is_lazy else to_numpy(y)
     if is_lazy:
         _check_chunks(y, "y")
         y = _in_memory_kind(y, "y")
@@ -236,7 +240,7 @@ def _limited(
 
 
 def _check_chunks(A: Any, name: str) -> None:
-    if np.isnan(A.shape[0]):
+    if np.isnan(A.shape[:1]).any():
         raise ValueError(
             f"{name} is a Dask array whose blocks have unknown sizes; call "
             f"{name}.compute_chunk_sizes() first."

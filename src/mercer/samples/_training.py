@@ -13,21 +13,19 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._arrays import Array, take_rows, to_numpy
+from mercer._arrays import Array, refuse_tensor, take_rows, to_numpy
 from mercer._sklearn import get_namespace
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import (
     check_span,
     check_tensor,
     dense_rows,
-    refuse_tensor,
     wide_enough,
 )
 from mercer.samples._dask_arrays import (
     check_dask_rows,
-    check_dask_vector,
+    check_dask_weights,
     class_codes,
-    counted,
     find_classes,
     keep_counted,
     merge_dask_copies,
@@ -169,7 +167,7 @@ def _blocks_of(model: Any, X: Any, y: Any, sample_weight: Any) -> BlockSample:
     classes, labels = find_classes(y, X)
     weights, rows = ones(X), row_numbers(X)
     if sample_weight is not None:
-        weights = check_dask_vector(sample_weight, "sample_weight", X, check=counted)
+        weights = check_dask_weights(sample_weight, "sample_weight", X)
         weights, X, labels, rows = keep_counted(weights, X, labels, rows)
         check_some_weight(X.shape[0] > 0)
         weights = settle_dask_weights(weights)

@@ -115,12 +115,17 @@ def check_counts(sample_weight: Any, n_rows: int, name: str) -> Vector:
         raise ValueError(f"{name} must hold numbers.") from None
     if isinstance(sample_weight, Real):
         weights = np.full(n_rows, float(sample_weight))
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"{name} must have one entry for each of the {n_rows} rows, got shape {weights.shape}."
-        )
+    check_entries(weights.shape, n_rows, name)
     check_not_negative(weights, name)
     return weights
+
+
+def check_entries(shape: tuple[int, ...], n_rows: int, name: str) -> None:
+    """Refuse the shape of what is no vector, or not of one entry for each row."""
+    if tuple(shape) != (n_rows,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {n_rows} rows, got shape {tuple(shape)}."
+        )
 
 
 def check_not_negative(weights: Vector, name: str, start: int = 0) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 from mercer.tables._values import as_text
 
@@ -179,8 +180,9 @@ def _columns(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         yield from (as_text(X.iloc[:, i]) for i in range(X.shape[1]))
     else:
+        refuse_tensor(X, estimator)
         checked = validate_data(
-            estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"
+            estimator, detached(X), reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
         if not checked.dtype.isnative:  # pandas takes no other byte order
             checked = checked.astype(checked.dtype.newbyteorder("="))

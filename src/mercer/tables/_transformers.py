@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer._arrays import detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 
 __all__ = ["DateFeatures", "FeatureClipper"]
@@ -216,8 +217,9 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+    refuse_tensor(X, estimator)
     checked: FloatArray = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        estimator, detached(X), reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
     )
     return checked
 
