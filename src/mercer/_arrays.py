@@ -9,7 +9,8 @@ from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 from sklearn import get_config
 
-Array = Any
+Array = Any  # of NumPy, torch or Dask
+FloatArray = NDArray[np.float64]
 
 
 def itemsize(A: Array) -> int:

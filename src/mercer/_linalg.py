@@ -10,7 +10,7 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
-Array = Any
+from mercer._arrays import Array
 
 # Rows of a matrix up to which LAPACK gets one thread.  Its threads meet after every column and
 # wait for each other at full speed: beside one busy process, two of them took 20 times as long as

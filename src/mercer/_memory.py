@@ -9,7 +9,7 @@ from array_api_compat import array_namespace, device
 from scipy.sparse import issparse
 from sklearn import get_config
 
-Array = Any
+from mercer._arrays import Array
 
 _LEAST_ROWS = 64  # of a block
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mercer.discriminants import (
@@ -143,6 +144,22 @@ def test_stages_end_in_predict(digits, on_nodes):
     few = clone(model).set_params(gamma=model.gamma_, alpha=model.alpha_)
     few = on_nodes(few, X[:600], y[:600], model.support_[:10])
     np.testing.assert_array_equal(stages[9], few.predict(X[600:900]))
+
+
+def test_stages_of_blocks_are_those_in_memory(digits):
+    da = pytest.importorskip("dask.array")
+    X, y = digits
+    model = SparseKernelFisherDiscriminant(max_nodes=8, random_state=0).fit(X[:300], y[:300])
+    rows = X[300:400].astype(np.float32)
+    lazy = da.from_array(rows, chunks=(30, 40))
+    np.testing.assert_array_equal(
+        list(model.staged_predict(lazy)), list(model.staged_predict(rows))
+    )
+
+
+def test_stages_need_a_fit(digits):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        next(SparseKernelFisherDiscriminant().staged_predict(digits[0]))
 
 
 @pytest.mark.parametrize("choice", ["loo", "validation"])

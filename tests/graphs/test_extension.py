@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.graphs import neighbor_radii, radius_edges
+from mercer.graphs import neighbor_graph, neighbor_radii, radius_edges
 from oracles import projections as oracle
 
 
@@ -67,3 +67,16 @@ def test_a_far_row_leaves_the_radii_of_the_others():
     X[0] *= 1e12
     radii = neighbor_radii(X, X, 2)
     np.testing.assert_allclose(radii[1:], ((X[1] - X[2]) ** 2).sum(), rtol=1e-12)
+
+
+def test_what_is_no_table_is_refused(torch):
+    X = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ValueError, match=r"^X must be a matrix with one row for each point, got a"):
+        neighbor_radii(X[0], X, 1)
+    with pytest.raises(ValueError, match=r"^X has 1 columns and Y has 2: they must agree\.$"):
+        neighbor_radii(X[:, :1], X, 1)
+    with pytest.raises(ValueError, match=r"^n_neighbors must be 1 or more, got 0\.$"):
+        neighbor_radii(X, X, 0)
+    learnt = torch.tensor(X, requires_grad=True)
+    np.testing.assert_array_equal(neighbor_radii(learnt, X, 2), neighbor_radii(X, X, 2))
+    assert (neighbor_graph(learnt, n_neighbors=1) != neighbor_graph(X, n_neighbors=1)).nnz == 0

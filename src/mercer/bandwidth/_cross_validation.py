@@ -5,17 +5,14 @@ from math import log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from mercer._arrays import Array, detached
+from mercer._arrays import Array, FloatArray, detached
 from mercer.bandwidth._rules import silverman_bandwidth
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
 from mercer.samples import check_sample, count_rows, home_of
 from mercer.sums import log_kernel_sum
-
-Vector = NDArray[np.float64]
 
 
 def likelihood_cross_validation(
@@ -180,23 +177,23 @@ class _Sample:
         # The weight of all rows but the heaviest, of which a difference could lose the digits.
         self._rest = self._home.all_but_largest(self._w)
 
-    def log_likelihoods(self, bandwidths: Vector) -> Vector:
+    def log_likelihoods(self, bandwidths: FloatArray) -> FloatArray:
         """Return the mean of log f̂₋ᵢ(xᵢ) for each bandwidth."""
         densities = self._densities(bandwidths)
 
-        def add(sums: Vector, w: Vector) -> Vector:
-            total: Vector = densities(sums, w) @ w
+        def add(sums: FloatArray, w: FloatArray) -> FloatArray:
+            total: FloatArray = densities(sums, w) @ w
             return total
 
-        means: Vector = self._over_rows(add, np.add, self._log_sums(bandwidths)) / self._N
+        means: FloatArray = self._over_rows(add, np.add, self._log_sums(bandwidths)) / self._N
         return means
 
-    def log_gains(self, bandwidths: Vector) -> Vector:
+    def log_gains(self, bandwidths: FloatArray) -> FloatArray:
         """Return log(−LSCV) for bandwidths of a ladder, where √2·h is the rung after h."""
         ladder = np.append(bandwidths, mercer_width(bandwidths[-1]))
         densities, log_N = self._densities(bandwidths), log(self._N)
 
-        def add(sums: Vector, w: Vector) -> Vector:
+        def add(sums: FloatArray, w: FloatArray) -> FloatArray:
             """Return the logarithms of both terms' sums over rows."""
             if w.size == 0:
                 return np.full((2, len(sums) - 1), -np.inf)
@@ -214,17 +211,17 @@ class _Sample:
                 gains[b] = mean + np.log(-np.expm1(square - mean))
         return gains
 
-    def _densities(self, bandwidths: Vector) -> Callable[[Vector, Vector], Vector]:
+    def _densities(self, bandwidths: FloatArray) -> Callable[[FloatArray, FloatArray], FloatArray]:
         """Return how log f̂₋ᵢ(xᵢ), (b, n), comes from the sums over the other rows."""
         N, rest, copies_leave = self._N, self._rest, self._copies_leave
         normalisers = np.array([self._log_normaliser(h) for h in bandwidths])[:, None]
 
-        def densities(log_sums: Vector, w: Vector) -> Vector:
+        def densities(log_sums: FloatArray, w: FloatArray) -> FloatArray:
             left_out = np.minimum(1.0, w) if copies_leave else w
             others = np.where(left_out > N / 2, rest + (w - left_out), N - left_out)
             with np.errstate(divide="ignore"):
                 log_copies = np.log(w - left_out)  # of the row, which stay in
-            logs: Vector = np.logaddexp(log_sums, log_copies) - np.log(others) - normalisers
+            logs: FloatArray = np.logaddexp(log_sums, log_copies) - np.log(others) - normalisers
             return logs
 
         return densities
@@ -236,7 +233,7 @@ class _Sample:
     def _log_normaliser(self, h: float) -> float:
         return self._kernel.log_normaliser(float(h), self.n_features)
 
-    def _log_sums(self, bandwidths: Vector) -> Any:
+    def _log_sums(self, bandwidths: FloatArray) -> Any:
         """Return log Σⱼ≠ᵢ wⱼ k(xᵢ, xⱼ), one row for each bandwidth."""
         weights = None if self._weights is None else self._home.like(self._weights, self._X)
         sums = log_kernel_sum(

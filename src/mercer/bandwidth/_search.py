@@ -5,13 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from mercer._arrays import FloatArray
 from mercer.bandwidth._rules import bandwidth_ladder
 
-Vector = NDArray[np.float64]
-Criterion = Callable[[Vector], Vector]
+Criterion = Callable[[FloatArray], FloatArray]
 
 _STEPS = 8  # rungs on either side of the centre, and of each extension
 _EXTENSIONS = 4  # on a side: down to Silverman/2²⁰
@@ -38,8 +37,8 @@ class BandwidthSearch:
     criterion: str
     bandwidth: float
     score: float
-    bandwidths: Vector
-    scores: Vector
+    bandwidths: FloatArray
+    scores: FloatArray
 
     def __str__(self) -> str:
         low, high = self.bandwidths[0], self.bandwidths[-1]
@@ -82,12 +81,12 @@ def search_ladder(name: str, criterion: Criterion, centre: float, refine: bool) 
     return BandwidthSearch(name, bandwidth, score, bandwidths, scores)
 
 
-def _widest_best(scores: Vector) -> int:
+def _widest_best(scores: FloatArray) -> int:
     """Return the last of the largest scores."""
     return len(scores) - 1 - int(np.argmax(scores[::-1]))
 
 
-def _local_best(scores: Vector, centre: int) -> int:
+def _local_best(scores: FloatArray, centre: int) -> int:
     """Return the widest rung that is better than both neighbours; the centre if there is none."""
     inside = scores[1:-1]
     is_peak = (inside > scores[:-2]) & (inside > scores[2:])

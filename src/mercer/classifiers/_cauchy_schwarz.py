@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer._memory import working_memory
 from mercer.kernels import get_kernel
 from mercer.samples import power_of_two
 
-Vector = NDArray[np.float64]
 _STEPS = 1000
 _STILL = 1e-12  # what a weight may want to move by at the end
 _NOISE = 1e-15  # of the divergence, relatively
@@ -56,8 +56,8 @@ def log_kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
 
 
 def cauchy_schwarz_weights(
-    log_k: NDArray[np.float64], is_positive: NDArray[np.bool_], weights: Vector, C: float
-) -> tuple[Vector, tuple[float, float]]:
+    log_k: NDArray[np.float64], is_positive: NDArray[np.bool_], weights: FloatArray, C: float
+) -> tuple[FloatArray, tuple[float, float]]:
     """Return weights of all rows, negative on the negative side, and log ‖m₁‖ and log ‖m₂‖.
 
     A row of weight ω may carry ω times as much as one of weight 1.
@@ -70,7 +70,7 @@ def cauchy_schwarz_weights(
     for side in sides:
         alpha[side] = weights[side] / weights[side].sum()
 
-    def value_and_gradient(alpha: Vector) -> tuple[float, Vector]:
+    def value_and_gradient(alpha: FloatArray) -> tuple[float, FloatArray]:
         first, second = (_on(alpha, side) for side in sides)
         K1, K2 = K @ first, K @ second
         cross, v1, v2 = first @ K2, first @ K1, second @ K2
@@ -79,7 +79,7 @@ def cauchy_schwarz_weights(
         gradient = np.where(is_positive, -K2 / cross + K1 / v1, -K1 / cross + K2 / v2)
         return float(-np.log(cross) + 0.5 * np.log(v1) + 0.5 * np.log(v2)), gradient
 
-    def project(alpha: Vector) -> Vector:
+    def project(alpha: FloatArray) -> FloatArray:
         out = np.empty_like(alpha)
         for side, cap in zip(sides, caps, strict=True):
             out[side] = _capped_simplex(alpha[side], cap)
@@ -113,13 +113,13 @@ def cauchy_schwarz_weights(
     return np.where(is_positive, alpha, -alpha), (norms[0], norms[1])
 
 
-def _on(alpha: Vector, rows: NDArray[np.int64]) -> Vector:
+def _on(alpha: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
     part = np.zeros_like(alpha)
     part[rows] = alpha[rows]
     return part
 
 
-def _capped_simplex(v: Vector, cap: Vector) -> Vector:
+def _capped_simplex(v: FloatArray, cap: FloatArray) -> FloatArray:
     """Return the nearest vector with entries in [0, cap] that add up to 1.
 
     It is clip(v − t, 0, cap) for the t at which the sum is 1.  The sum falls in straight pieces
@@ -134,5 +134,5 @@ def _capped_simplex(v: Vector, cap: Vector) -> Vector:
     low, high = breaks[piece], breaks[piece + 1]
     at_low, at_high = np.clip(v - low, 0, cap).sum(), np.clip(v - high, 0, cap).sum()
     share = (at_low - 1) / (at_low - at_high) if at_low > at_high else 0.0
-    out: Vector = np.clip(v - low - share * (high - low), 0, cap)
+    out: FloatArray = np.clip(v - low - share * (high - low), 0, cap)
     return out

@@ -12,6 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import Array
 from mercer._memory import working_memory
 from mercer.samples import Rows, SortedSample, home_of, safe_log
 from mercer.sums import (
@@ -22,8 +23,6 @@ from mercer.sums import (
     left_out_log_sums,
     own_group_sums,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

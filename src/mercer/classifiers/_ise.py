@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from array_api_compat import array_namespace
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
@@ -23,8 +23,6 @@ from mercer.samples import (
     refuse_dask,
 )
 from mercer.sums import group_sums, kernel_sum
-
-Array = Any
 
 
 class ISEClassifier(ProbabilityClassifier):

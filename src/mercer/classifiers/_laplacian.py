@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
-from mercer._arrays import to_numpy
+from mercer._arrays import Array, to_numpy
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
 from mercer.classifiers._class_vectors import ClassVectors
@@ -33,7 +33,6 @@ from mercer.samples import (
 )
 from mercer.sums import group_sums, kernel_sum
 
-Array = Any
 _TABLES = 6  # arrays of (rows, classes) that links hold at once
 
 

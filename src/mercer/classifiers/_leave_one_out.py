@@ -21,12 +21,11 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
+from mercer._arrays import Array
 from mercer.classifiers._class_vectors import ClassVectors, add_own
 from mercer.kernels import mercer_width
 from mercer.samples import Rows, SortedSample, logsumexp, safe_log
 from mercer.sums import Removal
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,16 @@ O(n³) for each bandwidth and n² memory: for small samples, and to measure what
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.kernels import get_kernel
 from mercer.samples import SortedSample, logsumexp, power_of_two, safe_log
 
-Array = Any
 MOST_ROWS = 2000
 _UNDERFLOWS = 1e-280
 

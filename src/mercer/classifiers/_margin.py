@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from mercer._arrays import FloatArray
 from mercer._memory import working_memory
 from mercer.kernels import gamma_from_width, squared_distances
 from mercer.samples import power_of_two
 
-Vector = NDArray[np.float64]
 _STEPS = 10**6  # of libsvm, at the least; beyond, classes overlap and bounds are out of reach
 _FAR = 1e3  # widths from the centre, beyond which products lose the digits of near rows
 _TOLERANCE = 1e-8  # of the optimality conditions: the equivalence is exact only at the optimum
 
 
 def margin_weights(
-    X: NDArray[Any], is_positive: NDArray[np.bool_], weights: Vector, width: float, C: float
-) -> tuple[Vector, float]:
+    X: NDArray[Any], is_positive: NDArray[np.bool_], weights: FloatArray, width: float, C: float
+) -> tuple[FloatArray, float]:
     """Return signed duals α of an SVM, one for each row, and its intercept b*, [2] (5)–(16).
 
     They have equal sums Ω on both sides (9), so that w* = Σ α_i Φ(x_i) = Ω (m₁ − m₂) (50).

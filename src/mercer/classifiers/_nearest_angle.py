@@ -4,10 +4,9 @@ from typing import Any, ClassVar
 
 from array_api_compat import array_namespace
 
+from mercer._arrays import Array
 from mercer._sklearn import fit_context
 from mercer.samples import ScoreClassifier, check_training
-
-Array = Any
 
 
 class NearestAngleClassifier(ScoreClassifier):

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer.kernels import get_kernel
 from mercer.samples import BlockSample, Sample, heaviest_rows, random_rows
 from mercer.spectral import pivoted_cholesky
 from mercer.sums import kernel_sum
-
-Array = Any
 
 
 def choose_nodes(

@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from mercer._arrays import to_numpy
+from mercer._arrays import Array, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.classifiers._class_vectors import add_own
@@ -28,8 +28,6 @@ from mercer.samples import (
     safe_log,
 )
 from mercer.sums import group_sums, log_kernel_sum
-
-Array = Any
 
 
 class ParzenClassifier(ProbabilityClassifier):

@@ -13,13 +13,10 @@ References
    https://doi.org/10.1007/s11265-006-9771-8
 """
 
-from typing import Any
-
 from array_api_compat import array_namespace
 
+from mercer._arrays import Array
 from mercer.samples import log_sum_of_others, logsumexp, safe_log
-
-Array = Any
 
 
 def cosine_scores(log_sums: Array, log_norms: Array) -> Array:

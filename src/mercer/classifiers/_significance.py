@@ -1,17 +1,15 @@
 """Densities at the training rows, and the weights that the Laplacian classifier makes of them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import Array
 from mercer.kernels import mercer_width
 from mercer.samples import home_of
 from mercer.sums import kernel_sum
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import column_or_1d
 
+from mercer._arrays import FloatArray
+
 __all__ = [
     "FloatArray",
     "check_confidence_level",
@@ -22,7 +24,6 @@ __all__ = [
     "zero_if_noise",
 ]
 
-FloatArray = npt.NDArray[np.float64]
 
 # Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
 # 0.2 - 0.1 are not the same number in floating point, but they are the same difference.

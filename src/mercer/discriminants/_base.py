@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import Array
 from mercer._memory import by_slabs, room_on_device
 from mercer.kernels import KernelFunction
 from mercer.samples import (
@@ -21,8 +21,6 @@ from mercer.sums import combine_kernel
 
 __all__ = ["KERNEL_NAMES", "FisherDiscriminant", "validate_rows"]
 
-Array = Any
-FloatArray = NDArray[np.float64]
 KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
 

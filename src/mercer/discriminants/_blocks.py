@@ -9,7 +9,7 @@ from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import fit_context
 from mercer.discriminants._base import validate_rows
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockFitting", "BlockState"]
 
-Array = Any
-FloatArray = NDArray[np.float64]
 
 # Rows that are kept: from then on, the nodes stay.
 _MOST_KEPT = 10_000

@@ -8,13 +8,12 @@ with S_t the total scatter, α R the ridge and U the columns √π_c (m_c − m)
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, to_numpy
+from mercer._arrays import Array, like, to_numpy
 from mercer.samples import Sample
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "weight_of_others",
 ]
 
-Array = Any
 
 _LEAST = 1e-100  # share of the targets that a fit may leave over
 

@@ -1,19 +1,16 @@
 """How many nodes: the score at every stage of the path, from one factorisation."""
 
-from typing import Any
-
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import Array, FloatArray
 from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import score_rule
 from mercer.discriminants._path import NodePath
 
 __all__ = ["count_grid", "fewest_best", "held_out_scores", "left_out_scores"]
 
-Array = Any
-FloatArray = NDArray[np.float64]
 
 # Node counts at which the score is computed, on a logarithmic scale.
 _STAGES = 60

@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -49,7 +49,6 @@ from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel
 
 __all__ = ["KernelFisherDiscriminant"]
 
-Array = Any
 
 # Rows above which n_landmarks="auto" moves to landmarks, how many it takes at least, and the most
 # of all rows: features on nearly all rows are so nearly dependent that leave-one-out is rounding.

@@ -6,16 +6,14 @@ discriminant analysis (Hastie, Tibshirani and Buja 1994, flexible discriminant a
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from mercer._arrays import like
+from mercer._arrays import Array, like
 
 __all__ = ["Rule", "fit_rule", "rule_from_moments", "score_rule"]
 
-Array = Any
 
 # Least variance of an output; the targets have variance one.
 _FLOOR = 1e-6

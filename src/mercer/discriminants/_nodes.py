@@ -1,13 +1,12 @@
 """Significant nodes: which rows of a sample to expand the discriminants on."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import take_rows
+from mercer._arrays import Array, take_rows
 from mercer._linalg import add_to_diagonal, one_thread
 from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._moments import Moments, accumulate, near_mean
@@ -17,7 +16,6 @@ from mercer.spectral import greedy_selection
 
 __all__ = ["NodeLimits", "Nodes", "choose_nodes"]
 
-Array = Any
 _ROUNDING = 1e-14
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._memory import room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -35,6 +36,7 @@ from mercer.samples import (
     check_new_rows,
     check_priors,
     dense_rows,
+    in_memory,
     log_priors,
     on_dask,
     sample_of,
@@ -42,8 +44,6 @@ from mercer.samples import (
 )
 
 __all__ = ["SparseKernelFisherDiscriminant"]
-
-Array = Any
 
 # Rows that the width and the nodes are chosen on, and the power of the class sizes in it.
 _SAMPLE_ROWS = 10_000
@@ -323,14 +323,15 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
+            Rows; those of a Dask array are loaded.
 
         Yields
         ------
         ndarray of shape (n_samples,)
             Predictions; the last are those of `predict`.
         """
-        X = dense_rows(check_new_rows(self, X, self._fitted, double=True))
+        check_is_fitted(self)
+        X = dense_rows(check_new_rows(self, in_memory(X), self._fitted, double=True))
         latent = self._path.latent(self._kernel.matrix(X, self.X_fit_))
         outputs = 0.0
         for n_nodes in range(1, self.n_nodes_ + 1):

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
-from mercer._arrays import to_numpy
+from mercer._arrays import Array, FloatArray, to_numpy
 from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
@@ -24,8 +23,6 @@ __all__ = [
     "tune",
 ]
 
-Array = Any
-FloatArray = NDArray[np.float64]
 
 # Powers of two that the first ladder of widths takes, and the most that it may be widened to.
 _FIRST_RUNGS = range(-3, 4)

@@ -1,12 +1,10 @@
 """Width of the kernel from a sample: leave-one-out with a few landmarks."""
 
-from typing import Any
-
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows
+from mercer._arrays import Array, FloatArray, like, take_rows
 from mercer._linalg import one_thread
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._tuning import Tuned, ridge_path, tune
@@ -15,8 +13,6 @@ from mercer.spectral import LandmarkMap, RidgeBasis, decompose_features, stratif
 
 __all__ = ["gamma_unit", "landmark_basis", "ridge_scale_path", "tune_width"]
 
-Array = Any
-FloatArray = NDArray[np.float64]
 
 # Rows and landmarks that the width is tuned on.
 _ROWS = 6000

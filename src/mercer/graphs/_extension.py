@@ -9,15 +9,14 @@ row is joined exactly as that row is.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._arrays import Array, FloatArray, to_numpy
 from mercer.graphs._search import nearest_rows, pairs_within_radii, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
+from mercer.samples import check_rows, match_rows
 
 __all__ = ["neighbor_radii", "radius_edges"]
-
-FloatArray = NDArray[np.float64]
 
 _TIGHT = 1e-12  # of squared radii: ties stay ties
 
@@ -49,7 +48,9 @@ def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:
     >>> neighbor_radii(Y, Y, 2), neighbor_radii([[2.5]], Y, 2)
     (array([1., 1., 4.]), array([2.25]))
     """
-    X, Y = np.asarray(X), np.asarray(Y)
+    X, Y = _pair_of_tables(X, Y)
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be 1 or more, got {n_neighbors}.")
     k = min(n_neighbors, len(Y))
     found = nearest_rows(X, Y, k)
     squares = squared_differences(X, np.repeat(np.arange(len(X)), k), found.ravel(), Y)
@@ -85,7 +86,7 @@ def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> cs
            [1., 0., 4.],
            [0., 4., 0.]])
     """
-    X, Y = np.asarray(X), np.asarray(Y)
+    X, Y = _pair_of_tables(X, Y)
     parts = []
     for i, j in pairs_within_radii(X, Y, radii_X, radii_Y):
         exact = squared_differences(X, i, j, Y)
@@ -93,3 +94,8 @@ def radius_edges(X: Any, Y: Any, radii_X: FloatArray, radii_Y: FloatArray) -> cs
         parts.append((i[keep], j[keep], exact[keep]))
     i, j, data = (np.concatenate(part) for part in zip(*parts, strict=True))
     return csr_of_pairs(i, j, data, (len(X), len(Y)))
+
+
+def _pair_of_tables(X: Any, Y: Any) -> tuple[Array, Array]:
+    """Return both as checked NumPy arrays of one precision and width."""
+    return match_rows(check_rows(to_numpy(X), "X"), check_rows(to_numpy(Y), "Y"))

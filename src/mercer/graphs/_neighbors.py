@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._arrays import to_numpy
 from mercer._system.extras import how_to_install
 from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
@@ -74,7 +75,7 @@ def neighbor_graph(
            [1., 0., 0.],
            [0., 4., 0.]])
     """
-    X = check_rows(np.asarray(X), "X")
+    X = check_rows(to_numpy(X), "X")
     if not (n_neighbors >= 1 and radius >= 0):
         raise ValueError(
             f"n_neighbors must be 1 or more and radius 0 or more; got n_neighbors={n_neighbors} "

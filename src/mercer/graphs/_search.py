@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
+from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
 __all__ = ["nearest_rows", "pairs_within_radii", "rows_within", "squared_differences"]
 
-FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _TREE_UP_TO = 15  # features

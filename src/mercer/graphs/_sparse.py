@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, get_index_dtype
 
+from mercer._arrays import FloatArray
+
 __all__ = ["csr_of_pairs", "with_values"]
 
-FloatArray = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -14,13 +14,11 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, itemsize, like, times_powers_of_two, to_numpy
+from mercer._arrays import Array, FloatArray, itemsize, like, times_powers_of_two, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import Kernel
 from mercer.samples import home_of
 from mercer.sums import log_kernel_sum
-
-Vector = NDArray[np.float64]
 
 # Squared radii in widths up to which products are accurate, to 1e-10 or 1e-3 in the exponent.
 _PRODUCTS_UP_TO = {4: 2.0**10, 8: 2.0**18}
@@ -41,9 +39,9 @@ class PartSums:
         Logarithm of the mean over rows of the sum over other rows: how much windows overlap.
     """
 
-    within_x: Vector
-    within_y: Vector
-    across: Vector
+    within_x: FloatArray
+    within_y: FloatArray
+    across: FloatArray
     log_scale: float
     log_mean_neighbours: float
 
@@ -86,7 +84,7 @@ def part_sums(
 
 def _sums_within(
     Z: Array, labels: NDArray[np.bool_], kernel: Kernel, width: float, log_scale: float
-) -> Vector:
+) -> FloatArray:
     """Return aᵀKa for each row a of labels, K without its diagonal; the width is near 1."""
     xp: Any = array_namespace(Z)
     centred = Z - xp.mean(Z, axis=0)

@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, detached, itemsize, to_numpy
+from mercer._arrays import Array, FloatArray, detached, itemsize, to_numpy
 from mercer.bandwidth import resolve_bandwidth
 from mercer.information._overlap import overlap_width
 from mercer.information._permutations import PartSums, part_sums
 from mercer.kernels import Kernel, get_kernel, parzen_bandwidth
 from mercer.samples import check_sample, match_rows, refuse_dask
-
-Vector = NDArray[np.float64]
 
 _MEDIAN_OF = 1000  # rows from which the median distance is taken
 _FEW_NEIGHBOURS = 1e-3  # below this the test rests on the few closest pairs
@@ -52,7 +49,7 @@ class TwoSampleTestResult:
 
     statistic: float
     pvalue: float
-    null_distribution: Vector
+    null_distribution: FloatArray
     bandwidth: float
     confidence_level: float
     name: str
@@ -217,7 +214,7 @@ def two_sample_test(
 
 def _squared_errors(
     sums: PartSums, n_x: int, n_y: int, bytes_per_number: int
-) -> tuple[Vector, Vector, float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Return ‖m₁ − m₂‖², what orders it without the constant diagonal, and the rounding of that."""
     xx, yy = sums.within_x / n_x**2, sums.within_y / n_y**2
     xy = sums.across / (n_x * n_y)
@@ -229,7 +226,7 @@ def _squared_errors(
 
 def _divergences(
     sums: PartSums, n_x: int, n_y: int, bytes_per_number: int
-) -> tuple[Vector, Vector, float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Return D_CS, twice, and the rounding of that of the samples themselves."""
     eps = _eps(bytes_per_number)
     of_x = sums.across + sums.within_x  # what sums across came from, by subtraction

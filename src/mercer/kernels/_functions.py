@@ -8,12 +8,11 @@ import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, like
+from mercer._arrays import Array, FloatArray, like
 
 # Squared distances by products below this share of the squared norms have lost digits.
 _CANCELLED = 1e-5
 _BLOCK = 2**22  # numbers in a block of differences: 32 MiB
-FloatArray = NDArray[np.float64]
 _WITH_GAMMA = {"laplacian", "poly", "rbf", "sigmoid"}
 _LARGEST = 1e100  # value of a kernel whose products are in range
 

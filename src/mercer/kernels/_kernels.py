@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
-Array = Any
+from mercer._arrays import Array
 
 
 @dataclass(frozen=True)

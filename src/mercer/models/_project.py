@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_random_state
 
+from mercer._arrays import FloatArray
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.projections import (
     LaplacianEigenmaps,
@@ -24,7 +25,6 @@ from mercer.tables import LabelledTable, Table, make_preprocessor
 
 __all__ = ["PROJECTIONS", "project_table"]
 
-FloatArray = NDArray[np.float64]
 _EXACT_ROWS = 2000
 _HELD_OUT = 0.25  # share of the rows that a method which sees classes is not fitted on
 _TAIL = 0.005  # share of the values at either end that may lie farther out than the rest

@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import FloatArray
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context, take_rows_of_any
 from mercer.models._delegating import check_classes, check_indexable, keep_features
@@ -21,7 +22,6 @@ from mercer.spectral import stratified_rows
 
 __all__ = ["TunedClassifier"]
 
-FloatArray = NDArray[np.float64]
 _TABLES = 6  # arrays of (rows, classes) that answering holds at once
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._arrays import FloatArray
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
 from mercer.spectral import Whitened
 
 __all__ = ["ClassOrder", "Directions", "find_directions"]
 
-FloatArray = NDArray[np.float64]
 ClassOrder = Literal["cycle", "largest", "random"]
 
 # Outputs of a support vector machine that differ by less than this, where the margin is 1, are

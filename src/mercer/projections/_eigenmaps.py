@@ -7,13 +7,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import refuse_tensor
+from mercer._arrays import FloatArray, refuse_tensor
 from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
@@ -29,7 +28,6 @@ from mercer.spectral import sparse_eigh
 
 __all__ = ["LaplacianEigenmaps"]
 
-FloatArray = NDArray[np.float64]
 _BYTES_PER_EDGE = 100  # of a new row, while it joins the graph
 
 

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from mercer._arrays import FloatArray
 from mercer.kernels import KernelFunction
 from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 
 __all__ = ["FeatureSpace", "feature_space"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

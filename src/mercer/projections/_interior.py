@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from mercer._arrays import FloatArray
+
 __all__ = ["interior_point"]
 
-FloatArray = NDArray[np.float64]
 
 _MAX_ITER = 100
 _GAP = 1e-11

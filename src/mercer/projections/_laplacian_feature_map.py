@@ -5,12 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace, device
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import itemsize, like, to_numpy
+from mercer._arrays import Array, FloatArray, itemsize, like, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
@@ -26,8 +25,6 @@ from mercer.samples import (
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
 
-Array = Any
-FloatArray = NDArray[np.float64]
 _DENSE_BELOW = 1000  # rows for which the matrix itself is decomposed
 _FAR = -500.0  # log density, in units of a window's peak, below which kernel values underflow
 

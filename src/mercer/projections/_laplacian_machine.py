@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 
-from mercer._arrays import refuse_tensor
+from mercer._arrays import FloatArray, refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.kernels import KernelFunction, resolve_gamma
@@ -28,8 +28,6 @@ from mercer.samples import (
 from mercer.sums import combine_kernel
 
 __all__ = ["LaplacianMachine", "Setting"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

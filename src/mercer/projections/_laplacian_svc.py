@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
@@ -13,8 +13,6 @@ from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
 __all__ = ["LaplacianSVC"]
-
-FloatArray = NDArray[np.float64]
 
 
 @on_dask(fit=refuses_dask("its support vector machines look at all rows at once"))

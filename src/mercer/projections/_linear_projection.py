@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import refuse_tensor
+from mercer._arrays import FloatArray, refuse_tensor
 from mercer._memory import by_slabs
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
@@ -29,7 +29,6 @@ from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
 __all__ = ["LinearGraphProjection", "PrincipalRows", "solve_projection"]
 
-FloatArray = NDArray[np.float64]
 
 # Eigenvalues below this share of the largest are nought: their vectors may be mixed at will.
 _TIE = 1e-10

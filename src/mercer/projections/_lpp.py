@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from mercer._arrays import FloatArray
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import (
     binary_affinity,
@@ -27,7 +27,6 @@ from mercer.projections._linear_projection import (
 
 __all__ = ["LocalityPreservingProjection"]
 
-FloatArray = NDArray[np.float64]
 _ALONE = 1e-12  # sum of a row's weights below which it counts for nothing
 
 

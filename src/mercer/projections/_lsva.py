@@ -14,6 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import FloatArray
 from mercer._linalg import one_thread
 from mercer._memory import by_slabs
 from mercer._sklearn import Interval, StrOptions, fit_afresh, fit_context
@@ -24,8 +25,6 @@ from mercer.samples import check_coordinates, on_dask, refuses_dask
 from mercer.spectral import PenaltyPath, Whitened, whiten
 
 __all__ = ["LaplacianSupportVectorAnalysis"]
-
-FloatArray = NDArray[np.float64]
 
 
 @on_dask(

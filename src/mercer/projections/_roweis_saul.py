@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from mercer._arrays import FloatArray
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import (
     label_product,
@@ -24,8 +24,6 @@ from mercer.projections._linear_projection import (
 )
 
 __all__ = ["RoweisSaulProjection"]
-
-FloatArray = NDArray[np.float64]
 
 
 class RoweisSaulProjection(LinearGraphProjection):

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.svm import SVC
 
+from mercer._arrays import FloatArray
 from mercer.projections._interior import interior_point
 
 __all__ = ["Loss", "solve_svm"]
 
-FloatArray = NDArray[np.float64]
 Loss = Literal["hinge", "squared_hinge"]
 
 _LARGEST_LIBSVM = 5000  # rows; above, the kernel matrix would be too large

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from mercer._arrays import FloatArray
+
 __all__ = ["partial_cholesky", "pivoted_cholesky"]
 
-FloatArray = NDArray[np.float64]
 _NOTHING = "The kernel is 0 for all rows: a kernel matrix without positive diagonal has no factor."
 
 

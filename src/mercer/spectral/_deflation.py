@@ -19,14 +19,12 @@ tests; estimators use the factors.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from mercer._arrays import FloatArray
 from mercer._linalg import cholesky, lapack_threads, solve_triangular
 
 __all__ = ["PenaltyPath", "Whitened", "kernel_deflation", "whiten"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass

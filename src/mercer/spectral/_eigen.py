@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from mercer._arrays import FloatArray
 from mercer._linalg import add_to_diagonal, cholesky, eigh, lapack_threads, solve_triangular
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "sparse_eigh",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _INDEFINITE = (
     "The constraint matrix of the eigenproblem is not positive definite: reduce the dimension "

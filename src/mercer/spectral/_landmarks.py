@@ -1,14 +1,12 @@
 """Landmarks: a few rows that stand for all, and the feature map that they span."""
 
-from typing import Any
-
 from array_api_compat import array_namespace
 
+from mercer._arrays import Array
 from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
 
 __all__ = ["LandmarkMap"]
 
-Array = Any
 
 # Added to the diagonal of the landmarks' kernel, relative to its mean.
 _JITTER = 1e-10

@@ -8,9 +8,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
+from mercer._arrays import Array
+
 __all__ = ["GreedyPath", "greedy_selection", "looks_settled"]
 
-Array = Any
 
 # A candidate whose residual falls below this share of its own diagonal depends on those taken.
 _DEPENDENT = 1e-11

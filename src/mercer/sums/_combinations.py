@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 
+from mercer._arrays import Array
 from mercer._memory import in_blocks, working_memory
 from mercer.kernels import KernelFunction, width_from_gamma
 from mercer.sums._api import kernel_sum
-
-Array = Any
 
 
 def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import detached, refuse_tensor
+from mercer._arrays import FloatArray, detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 from mercer.tables._values import as_text
 
 __all__ = ["CategoryDummies"]
 
-FloatArray = NDArray[np.float64]
 _INFREQUENT, _MISSING = "(infrequent)", "(missing)"
 
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import detached, refuse_tensor
+from mercer._arrays import FloatArray, detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 
 __all__ = ["DateFeatures", "FeatureClipper"]
 
-FloatArray = NDArray[np.float64]
 _LAST = 2_900_000  # days from 1970, almost 8000 years: what is beyond counts as the end
 
 
