@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 
 from mercer._arrays import Array, detached, like, to_numpy
-from mercer.samples import as_array, as_float, check_finite, first, place
+from mercer.samples import as_array, as_float, check_finite, first, in_memory, place
 
 
 def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | None:
@@ -60,7 +60,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> A
         raise ValueError(
             "groups go with weights of one entry for each row, not with columns of weights."
         )
-    numbers = as_array(groups, "groups")
+    numbers = as_array(in_memory(groups), "groups")
     if tuple(numbers.shape) != (n_rows,):
         raise ValueError(
             f"groups must have one entry for each of the {n_rows} rows that are summed over, "
