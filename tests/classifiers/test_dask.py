@@ -232,6 +232,35 @@ def test_a_number_is_the_weight_of_every_row():
         model.fit(cut(X), y, sample_weight=da.asarray(2.0))
 
 
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[1], MODELS[6], MODELS[10]], ids=str)
+def test_labels_and_weights_in_tensors_count_by_their_values(torch, model):
+    X, _ = labelled(60)
+    y, weights = np.arange(60) % 3, np.linspace(1, 2, 60)
+    expected = clone(model).fit(X, y, sample_weight=weights).decision_function(X)
+    labels, history = torch.tensor(y), torch.tensor(weights, requires_grad=True)
+    for given in ((cut(X), labels, history), (X, cut(y), cut(weights)), (X, labels, history)):
+        found = clone(model).fit(*given).decision_function(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.usefixtures("dispatch")
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[1], MODELS[6], MODELS[10]], ids=str)
+def test_blocks_and_tensors_do_not_answer_each_other(torch, model):
+    X, _ = labelled(60)
+    y = np.arange(60) % 3
+    rows, labels = torch.tensor(X), torch.tensor(y)
+    on_blocks = clone(model).fit(cut(X), labels)
+    assert isinstance(on_blocks.classes_, np.ndarray)
+    on_tensors = clone(model).fit(rows, cut(y), sample_weight=cut(np.ones(60)))
+    in_memory = clone(model).fit(X, labels)
+    assert isinstance(in_memory.predict(X), np.ndarray)
+    for method in ("predict", "decision_function"):
+        with pytest.raises(ValueError, match=r"X is a tensor on cpu and what was fitted is a"):
+            getattr(on_blocks, method)(rows)
+        with pytest.raises(ValueError, match=r"X is a Dask array and what was fitted is a tensor"):
+            getattr(on_tensors, method)(cut(X))
+
+
 def test_one_sentence_for_bad_rows_and_labels():
     X, y = labelled(60)
     model = ParzenClassifier(bandwidth=0.5)

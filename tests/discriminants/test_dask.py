@@ -98,6 +98,23 @@ def test_sentences():
         SparseKernelFisherDiscriminant(max_nodes=-1).fit(cut(X), y)
 
 
+@pytest.mark.usefixtures("dispatch")
+@pytest.mark.parametrize("model", [KernelFisherDiscriminant(), _sparse()], ids=str)
+def test_blocks_beside_tensors(torch, model):
+    """Labels and weights count by their values; rows of the other kind get no answer."""
+    X, _ = labelled(60)
+    y, weights = np.arange(60) % 3, np.linspace(1, 2, 60)
+    expected = clone(model).fit(X, y, sample_weight=weights).transform(X)
+    labels, history = torch.tensor(y), torch.tensor(weights, requires_grad=True)
+    found = clone(model).fit(cut(X), labels, sample_weight=history).transform(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    on_tensors = clone(model).fit(torch.tensor(X), cut(y), sample_weight=cut(weights))
+    np.testing.assert_allclose(on_tensors.transform(torch.tensor(X)), expected, 1e-6, 1e-8)
+    for method in ("predict", "transform"):
+        with pytest.raises(ValueError, match="X is a Dask array and what was fitted is a tensor"):
+            getattr(on_tensors, method)(cut(X))
+
+
 def test_ridge_by_leave_one_out_needs_room():
     from sklearn import config_context
 

@@ -78,6 +78,22 @@ def test_columns_of_weights(n_columns):
             information.information_cut(cut(X), cut(X), bandwidth=1.0, sample_weight_y=given)
 
 
+def test_blocks_beside_tensors(torch):
+    X, _ = labelled(30)
+    y, weights = np.arange(30) % 3, np.linspace(1, 2, 30)
+    expected = information.laplacian_information_cut(X, y, bandwidth=1.0, sample_weight=weights)
+    labels, history = torch.tensor(y), torch.tensor(weights, requires_grad=True)
+    for given in ((cut(X), labels, history), (torch.tensor(X), cut(y), cut(weights))):
+        value = information.laplacian_information_cut(
+            *given[:2], bandwidth=1.0, sample_weight=given[2]
+        )
+        assert float(value) == pytest.approx(expected, rel=1e-10)
+    with pytest.raises(TypeError, match="X is a Dask array and Y a tensor on cpu: pass both as"):
+        information.information_cut(cut(X), torch.tensor(X), bandwidth=1.0)
+    with pytest.raises(TypeError, match="X is a tensor on cpu and Y a Dask array: pass both as"):
+        information.information_cut(torch.tensor(X), cut(X), bandwidth=1.0)
+
+
 def test_sentences():
     X, y = labelled(30)
     with pytest.raises(ValueError, match="two_sample_test takes no Dask array"):

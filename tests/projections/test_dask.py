@@ -61,3 +61,11 @@ def test_fits_refuse_in_one_sentence(model):
     X, y = labelled(40)
     with pytest.raises(ValueError, match=r"\.fit takes no Dask array: .*; fit rows in memory"):
         model.fit(cut(X), y)
+
+
+@pytest.mark.usefixtures("dispatch")
+def test_what_was_fitted_on_tensors_answers_no_blocks(torch):
+    X, y = labelled(80)
+    model = LaplacianFeatureMap(2).fit(torch.tensor(X), y)
+    with pytest.raises(ValueError, match="X is a Dask array and what was fitted is a tensor"):
+        model.transform(cut(X))

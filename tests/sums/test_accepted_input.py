@@ -203,11 +203,11 @@ def test_torch_rows_take_plain_weights_and_groups(torch):
 
 def test_torch_and_numpy_do_not_mix(torch):
     rows = torch.as_tensor(GRID, dtype=torch.float64)
-    with pytest.raises(TypeError, match=r"X is a Tensor and Y a ndarray: pass both as arrays of"):
+    with pytest.raises(TypeError, match=r"X is a tensor on cpu and Y a NumPy array: pass both as"):
         sums.kernel_sum(rows, GRID, bandwidth=1.0)
-    with pytest.raises(TypeError, match=r"X is a ndarray and Y a Tensor: pass both as arrays of"):
+    with pytest.raises(TypeError, match=r"X is a NumPy array and Y a tensor on cpu: pass both as"):
         sums.kernel_sum(GRID, rows, bandwidth=1.0)
-    with pytest.raises(TypeError, match=r"X is a ndarray and weights a Tensor: pass both as"):
+    with pytest.raises(TypeError, match=r"X is a NumPy array and weights a tensor on cpu: pass"):
         sums.kernel_sum(GRID, weights=rows[:, 0], bandwidth=1.0)
 
 

@@ -155,6 +155,28 @@ def test_one_sentence_for_bad_input(arguments, sentence):
         kernel_sum(X, **{"bandwidth": 1.0, **arguments})
 
 
+@pytest.mark.parametrize("function", [kernel_sum, log_kernel_sum])
+def test_blocks_beside_tensors(torch, function):
+    X, Y, rng = _samples()
+    groups = rng.integers(0, 3, len(Y))
+    x, y, ones = torch.tensor(X), torch.tensor(Y), torch.ones(len(X), dtype=torch.float64)
+    for arguments, sentence in [
+        ((cut(X), y), "X is a Dask array and Y a tensor on cpu"),
+        ((x, cut(Y)), "X is a tensor on cpu and Y a Dask array"),
+    ]:
+        with pytest.raises(TypeError, match=f"^{sentence}: pass both as arrays of one library"):
+            function(*arguments, bandwidth=1.0)
+    with pytest.raises(TypeError, match="X is a Dask array and weights a tensor on cpu"):
+        function(cut(X), weights=ones, bandwidth=1.0)
+    with pytest.raises(TypeError, match="X is a tensor on cpu and weights a Dask array"):
+        function(x, weights=cut(np.ones(len(X))), bandwidth=1.0)
+    # Groups are no numbers to compute with: those of either kind go with rows of the other.
+    expected = function(X, Y, groups=groups, bandwidth=1.0)
+    _close(function(cut(X), cut(Y), groups=torch.tensor(groups), bandwidth=1.0), expected)
+    on_tensors = function(x, y, groups=cut(groups), bandwidth=1.0)
+    np.testing.assert_allclose(on_tensors.numpy(), expected, rtol=1e-11)
+
+
 def test_unknown_blocks_and_shapes():
     X = cut(_samples()[0])
     with pytest.raises(ValueError, match=r"call X\.compute_chunk_sizes\(\) first"):

@@ -109,7 +109,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> Array:
         """Return what is made of the scores: (rows,) or (rows, n_columns)."""
         fit_is_in_blocks = is_in_blocks(*vars(self).values())
-        given, X = X, self._check_new(X, None if fit_is_in_blocks else self._fitted)
+        given, X = X, self._check_new(X, self._fitted)
         if fit_is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
             X = X if is_in_blocks(X) else from_memory(dense_rows(X))
             return as_given(finish(self._scores(X)), given)
@@ -213,6 +213,8 @@ def check_new_rows(model: Any, X: Any, fitted: Array | None, *, double: bool = F
     check_is_fitted(model)
     if is_in_blocks(X):
         validate_data(model, X, reset=False, skip_check_array=True)
+        if fitted is not None:
+            check_same_home(X, fitted)
         return check_dask_rows(X, "X")
     X = check_tensor(X)
     xp, _ = get_namespace(X)
@@ -263,6 +265,8 @@ def _answering(
         check_is_fitted(self)
         if name != "inverse_transform":
             validate_data(self, X, reset=False, skip_check_array=True)
+        if hasattr(self, "X_fit_"):
+            check_same_home(X, self.X_fit_)
         rows = check_dask_rows(X, "X")
         n_columns, dtype = shape(self)
         return by_blocks(getattr(self, name), rows, n_columns=n_columns, dtype=dtype)

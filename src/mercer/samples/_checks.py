@@ -83,12 +83,23 @@ def as_array(A: Any, name: str, of: Array | None = None) -> Array:
     return array_namespace(of).asarray(as_float(array, name), device=device(of))
 
 
-def _check_same_place(A: Array, name: str, X: Array) -> None:
+def check_same_library(A: Any, name: str, X: Array) -> None:
+    """Refuse a tensor beside rows of another library, and the reverse."""
     if is_torch_array(A) != is_torch_array(X):
         raise TypeError(
-            f"X is a {type(X).__name__} and {name} a {type(A).__name__}: pass both as arrays of "
-            "one library."
+            f"X is {_described(X)} and {name} {_described(A)}: pass both as arrays of one library."
         )
+
+
+def _described(A: Array) -> str:
+    """Return what an array is, and where."""
+    if is_torch_array(A):
+        return f"a tensor on {A.device}"
+    return "a Dask array" if is_in_blocks(A) else "a NumPy array"
+
+
+def _check_same_place(A: Array, name: str, X: Array) -> None:
+    check_same_library(A, name, X)
     if device(A) != device(X):
         raise ValueError(f"X is on {device(X)} and {name} on {device(A)}: put both on one device.")
 
@@ -242,10 +253,9 @@ def check_same_home(X: Array, fitted: Array) -> None:
     """Refuse new rows of another library, or on another device, than what was fitted."""
     if is_torch_array(X) == is_torch_array(fitted) and device(X) == device(fitted):
         return
-    found, expected = (
-        f"a tensor on {A.device}" if is_torch_array(A) else "a NumPy array" for A in (X, fitted)
+    raise ValueError(
+        f"X is {_described(X)} and what was fitted is {_described(fitted)}: put both in one place."
     )
-    raise ValueError(f"X is {found} and what was fitted is {expected}: put both in one place.")
 
 
 def check_sample(
@@ -276,6 +286,8 @@ def check_sample(
 
 def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
     """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
+    if is_in_blocks(X, Y):
+        check_same_library(Y, "Y", X)
     X, w_x = check_sample(X, w_x, of=Y if is_in_blocks(Y) else None)
     Y, w_y = check_sample(Y, w_y, names=("Y", "sample_weight_y"), of=X)
     X, Y = match_rows(X, Y)

@@ -133,7 +133,7 @@ def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
         X, labels, weights = take_rows(X, rows), labels[rows], weights[rows]
     classes, codes = np.unique(labels, return_inverse=True)
     check_two_classes(model, classes)
-    is_tensor = is_torch_array(y)
+    is_tensor = is_torch_array(X) and is_torch_array(y)
     model.classes_ = xp.asarray(classes, device=device(y)) if is_tensor else classes
     codes = codes.astype(np.int64)
     X = wide_enough(X, weights)

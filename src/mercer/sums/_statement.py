@@ -15,6 +15,7 @@ from mercer.samples import (
     check_finite,
     check_rows,
     first,
+    in_memory,
     is_in_blocks,
     match_rows,
     place,
@@ -113,7 +114,7 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> A
         raise ValueError(
             "groups go with weights of one entry for each row, not with columns of weights."
         )
-    numbers = as_array(groups, "groups")
+    numbers = as_array(in_memory(groups), "groups")
     if tuple(numbers.shape) != (n_rows,):
         raise ValueError(
             f"groups must have one entry for each of the {n_rows} rows that are summed over, "

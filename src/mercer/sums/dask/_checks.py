@@ -12,6 +12,7 @@ from mercer.samples import (
     check_dask_rows,
     check_dask_vector,
     check_rows,
+    check_same_library,
     compute,
     from_memory,
     is_in_blocks,
@@ -22,12 +23,15 @@ from mercer.sums._statement import check_groups, check_weights
 def check_blocks(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[str, Any]:
     """Return what was passed as Dask arrays cut alike, by the names of `Problem`."""
     is_self, n_groups = Y is None, None
+    if not is_self:
+        check_same_library(Y, "Y", X)
     X = _rows_in_blocks(X, "X")
     Y = X if is_self else _rows_in_blocks(Y, "Y")
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: they must agree.")
     X, Y = in_one_precision(X, Y)
     if weights is not None:
+        check_same_library(weights, "weights", X)
         weights = _weights_in_blocks(weights, Y, log)
     if groups is not None:
         if weights is not None and weights.ndim == 2:
