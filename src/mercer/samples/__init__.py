@@ -1,9 +1,9 @@
 """Rows, weights and classes as users pass them: the only place, with the sums, that knows Dask.
 
-What comes is checked (`_checks`, `_weights`, `_priors`), and kept where it is: NumPy
-arrays and torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer
-the same questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn
-(`_draws`).  New rows are answered in `_answers`.
+What comes is checked (`_checks`, `_weights`, `_priors`), and kept where it is: NumPy arrays and
+torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same
+questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn (`_draws`).
+New rows are answered in `_answers`.
 """
 
 from mercer.samples._answers import (
@@ -20,12 +20,9 @@ from mercer.samples._checks import (
     as_float,
     check_coordinates,
     check_finite,
-    check_labelled,
-    check_pair,
     check_rows,
     check_same_home,
     check_same_library,
-    check_sample,
     check_size,
     check_span,
     check_width_span,
@@ -42,6 +39,7 @@ from mercer.samples._dask_arrays import (
     from_memory,
     in_memory,
     refuse_dask,
+    rows_in_blocks,
 )
 from mercer.samples._draws import draw_rows, heaviest_rows, random_rows, stratified_rows
 from mercer.samples._homes import count_rows, home_of, kind_of, total_weight
@@ -50,6 +48,9 @@ from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumex
 from mercer.samples._priors import check_class_weight, check_priors, log_priors
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
 from mercer.samples._training import (
+    check_labelled,
+    check_pair,
+    check_sample,
     check_training,
     check_two_classes,
     sample_of,
@@ -124,6 +125,7 @@ __all__ = [
     "refuse_dask",
     "refuses_dask",
     "row_numbers",
+    "rows_in_blocks",
     "safe_log",
     "sample_of",
     "stratified_rows",

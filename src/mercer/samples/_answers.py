@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer._arrays import take_rows, to_numpy
+from mercer._arrays import Array, take_rows, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import fit_afresh, get_namespace
 from mercer.samples._blocks import is_in_blocks
@@ -30,7 +30,6 @@ from mercer.samples._in_memory import log_normalise
 
 __all__ = ["ProbabilityClassifier", "ScoreClassifier", "check_new_rows", "on_dask", "refuses_dask"]
 
-Array = Any
 T = TypeVar("T")
 _TABLES = 6  # arrays of (rows, classes) that answering holds at once
 _LARGEST = np.finfo(np.float64).max

@@ -16,18 +16,9 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.utils import check_array
 
-from mercer._arrays import Array, detached, itemsize, refuse_tensor, take_rows, to_numpy
+from mercer._arrays import Array, detached, itemsize, refuse_tensor, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import is_in_blocks
-from mercer.samples._dask_arrays import (
-    check_dask_weights,
-    check_matrix,
-    checked_blocks,
-    class_codes,
-    find_classes,
-    keep_counted,
-)
-from mercer.samples._weights import check_counts, check_some_weight
 
 LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
 _SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are
@@ -46,6 +37,17 @@ def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) 
     if finite:
         check_finite(A, name)
     return A
+
+
+def check_matrix(A: Any, name: str) -> None:
+    """Refuse what has no rows of columns."""
+    if A.ndim == 1:
+        raise ValueError(
+            f"{name} must be a matrix with one row for each point, got a vector of length "
+            f"{A.shape[0]}; use {name}.reshape(-1, 1) if it is one feature."
+        )
+    if A.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, got {A.ndim} dimensions.")
 
 
 def match_rows(X: Array, Y: Array) -> tuple[Array, Array]:
@@ -258,90 +260,9 @@ def check_same_home(X: Array, fitted: Array) -> None:
     )
 
 
-def check_sample(
-    X: Any, sample_weight: Any, *, names: tuple[str, str] = ("X", "sample_weight"), of: Any = None
-) -> tuple[Array, Any]:
-    """Return rows, as floats of their own library or that of `of`, and their weights.
-
-    Rows of weight 0 are gone.  Weights are NumPy floats: they count rows, and are never
-    differentiated through.  Rows in blocks have weights in blocks, too.
-    """
-    if is_in_blocks(X, of):
-        return _check_dask_sample(X, sample_weight, names)
-    X = check_rows(X, names[0], of=of)
-    if X.shape[0] == 0:
-        raise ValueError(f"{names[0]} has no rows.")
-    if sample_weight is None:
-        return X, None
-    weights = check_counts(sample_weight, X.shape[0], names[1])
-    check_some_weight(bool(weights.any()), names[1])
-    with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError(f"{names[1]} adds up to more than floating point holds; divide it.")
-    counted = weights > 0
-    if not counted.all():
-        X, weights = take_rows(X, np.flatnonzero(counted)), weights[counted]
-    return wide_enough(X, weights), weights
-
-
-def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
-    """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
-    if is_in_blocks(X, Y):
-        check_same_library(Y, "Y", X)
-    X, w_x = check_sample(X, w_x, of=Y if is_in_blocks(Y) else None)
-    Y, w_y = check_sample(Y, w_y, names=("Y", "sample_weight_y"), of=X)
-    X, Y = match_rows(X, Y)
-    return X, w_x, Y, w_y
-
-
-def _check_dask_sample(
-    X: Any, sample_weight: Any, names: tuple[str, str]
-) -> tuple[Array, Array | None]:
-    """Return rows and weights as Dask arrays that are cut alike; rows of weight 0 are gone."""
-    X = checked_blocks(X, names[0], check_rows)
-    if sample_weight is None:
-        return X, None
-    weights = check_dask_weights(sample_weight, names[1], X)
-    weights, X = keep_counted(weights, X)
-    check_some_weight(X.shape[0] > 0, names[1])
-    return X, weights
-
-
 def wide_enough(X: Array, weights: NDArray[np.float64]) -> Array:
     """Return the rows in a precision that holds their weights and products of two of them."""
     if itemsize(X) == 8 or (_SINGLE[0] <= weights.min() <= weights.max() <= _SINGLE[1]):
         return X
     xp = array_namespace(X)
     return xp.astype(X, xp.float64)
-
-
-def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int, Any]:
-    """Return rows, the numbers of their classes, how many classes there are, and weights.
-
-    Rows of weight 0 are gone; classes and weights are in blocks where the rows are.
-    """
-    X, _ = check_sample(X, None)
-    if is_in_blocks(X):
-        names, labels = find_classes(y, X)
-        if sample_weight is None:
-            return X, class_codes(names, labels), len(names), None
-        weights = check_dask_weights(sample_weight, "sample_weight", X)
-        weights, X, labels = keep_counted(weights, X, labels)
-        check_some_weight(X.shape[0] > 0)
-        names, labels = find_classes(labels, X)
-        return X, class_codes(names, labels), len(names), weights
-    labels = to_numpy(y) if hasattr(y, "shape") else np.asarray(y)
-    if labels.shape != (X.shape[0],):
-        raise ValueError(
-            f"y must have one class for each of the {X.shape[0]} rows of X, got shape "
-            f"{labels.shape}."
-        )
-    weights = None
-    if sample_weight is not None:
-        weights = check_counts(sample_weight, X.shape[0], "sample_weight")
-        check_some_weight(bool(weights.any()))
-        counted_rows = np.flatnonzero(weights)
-        labels, weights = labels[counted_rows], weights[counted_rows]
-        X = wide_enough(take_rows(X, counted_rows), weights)
-    names, codes = np.unique(labels, return_inverse=True)
-    return X, codes, len(names), weights

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
 from mercer.samples._blocks import Blocks, compute, is_in_blocks, share_of_machine
+from mercer.samples._checks import check_matrix, check_rows
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,
@@ -30,17 +31,6 @@ from mercer.samples._weights import (
 _ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
 # Rows among which copies are looked for: their keys, 16 bytes each, are brought together.
 _MOST_KEYS = 10_000_000
-
-
-def check_matrix(A: Any, name: str) -> None:
-    """Refuse what has no rows of columns."""
-    if A.ndim == 1:
-        raise ValueError(
-            f"{name} must be a matrix with one row for each point, got a vector of length "
-            f"{A.shape[0]}; use {name}.reshape(-1, 1) if it is one feature."
-        )
-    if A.ndim != 2:
-        raise ValueError(f"{name} must be a matrix, got {A.ndim} dimensions.")
 
 
 def check_dask_rows(A: Any, name: str) -> Any:
@@ -211,9 +201,9 @@ def by_blocks(
     )
 
 
-def checked_blocks(A: Any, name: str, check: Callable[[Any, str], Any]) -> Any:
-    """Return checked rows in blocks, whether they came so or in memory, where `check` looks."""
-    return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check(A, name))
+def rows_in_blocks(A: Any, name: str) -> Any:
+    """Return checked rows in blocks, whether they came so or in memory."""
+    return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check_rows(A, name))
 
 
 def in_memory(A: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer.samples._blocks import Blocks, compute, is_in_blocks
 from mercer.samples._weights import is_whole as _is_whole_block
 
-Vector = NDArray[np.float64]
-_Moments = tuple[float, Vector, Vector]  # Σw, the means, Σw(x − mean)²
+_Moments = tuple[float, FloatArray, FloatArray]  # Σw, the means, Σw(x − mean)²
 
 
 def ones(X: Any) -> Any:
@@ -208,12 +208,12 @@ def _without_start(function: Callable[..., Any], _: int, *blocks: NDArray[Any]) 
     return function(*blocks)
 
 
-def _largest_deviation(first: Vector, _: int, X: NDArray[Any]) -> float:
+def _largest_deviation(first: FloatArray, _: int, X: NDArray[Any]) -> float:
     return float(np.abs(X.astype(np.float64) / 2 - first).max(initial=0.0))
 
 
 def _moments(
-    first: Vector, unit: float, _: int, X: NDArray[Any], weights: Vector | None = None
+    first: FloatArray, unit: float, _: int, X: NDArray[Any], weights: FloatArray | None = None
 ) -> _Moments:
     deviations = (X.astype(np.float64) / 2 - first) / unit
     w = np.ones(len(X)) if weights is None else weights

@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, detached, like, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, detached, like, take_rows, to_numpy
 from mercer.samples._weights import is_whole
 
 __all__ = [
@@ -33,15 +33,13 @@ __all__ = [
     "take_rows",
 ]
 
-Vector = NDArray[np.float64]
 
-
-def ones(X: Array) -> Vector:
+def ones(X: Array) -> FloatArray:
     """Return 1 for each row of X."""
     return np.ones(X.shape[0])
 
 
-def beside(values: Vector, A: Array) -> Array:
+def beside(values: FloatArray, A: Array) -> Array:
     """Return a number for each row of A where A is."""
     return like(values, A)
 
@@ -51,12 +49,12 @@ def held(A: Array) -> Array:
     return A
 
 
-def all_but_largest(weights: Vector) -> float:
+def all_but_largest(weights: FloatArray) -> float:
     """Return what all weights but the largest add up to."""
     return float(np.delete(weights, np.argmax(weights)).sum())
 
 
-def as_numbers(A: Array) -> Vector:
+def as_numbers(A: Array) -> FloatArray:
     """Return values in float64, of NumPy."""
     return to_numpy(A).astype(np.float64)
 
@@ -117,13 +115,13 @@ def _finite_top(a: Array, axis: int = -1) -> Array:
     return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
 
 
-def class_maxima(codes: Any, values: Array, n_classes: int) -> Vector:
+def class_maxima(codes: Any, values: Array, n_classes: int) -> FloatArray:
     """Return the largest of (n,) numbers in each class: (C,), of NumPy."""
     numbers = to_numpy(values)
     return np.array([numbers[codes == c].max() for c in range(n_classes)])
 
 
-def at_classes(values: Vector, codes: NDArray[Any]) -> Vector:
+def at_classes(values: FloatArray, codes: NDArray[Any]) -> FloatArray:
     """Return values[…, code of the row] for each row: (…, n)."""
     return np.take(values, codes, axis=-1)
 
@@ -146,7 +144,7 @@ def over_rows(
     return function(sums, weights)
 
 
-def spread(X: Array, weights: Vector | None, N: float) -> tuple[float, float]:
+def spread(X: Array, weights: FloatArray | None, N: float) -> tuple[float, float]:
     """Return (unit, σ_X/unit): the root of the mean variance of a column, however large or small.
 
     The unit is the largest deviation, so that neither squares nor differences leave the range of

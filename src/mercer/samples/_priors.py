@@ -6,13 +6,12 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from mercer._arrays import Array, FloatArray
+
 __all__ = ["check_class_weight", "check_priors", "log_priors"]
 
-Array = Any
-Vector = NDArray[np.float64]
 
-
-def check_priors(priors: Any, in_class: Vector) -> Vector:
+def check_priors(priors: Any, in_class: FloatArray) -> FloatArray:
     """Return class priors that add up to 1: given ones, equal ones, or the classes' shares.
 
     Parameters
@@ -39,7 +38,9 @@ def check_priors(priors: Any, in_class: Vector) -> Vector:
     return np.asarray(values / values.sum())
 
 
-def check_class_weight(class_weight: Any, classes: NDArray[Any], in_class: Vector) -> Vector:
+def check_class_weight(
+    class_weight: Any, classes: NDArray[Any], in_class: FloatArray
+) -> FloatArray:
     """Return the factor of each class: ones, N/(C·N_c) for "balanced", or from a dictionary."""
     if class_weight is None:
         return np.ones(len(classes))

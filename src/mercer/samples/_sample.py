@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import like, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import Blocks, compute
 from mercer.samples._dask_arrays import keep_counted
@@ -31,9 +31,7 @@ from mercer.samples._weights import leaving_weights
 
 __all__ = ["BlockSample", "Sample", "SortedSample"]
 
-Array = Any
 Rows = slice | NDArray[np.int64]  # some rows of a sample
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,8 @@ class Sample:
 
     X: Array
     codes: NDArray[np.int64]
-    weights: Vector
-    unit: Vector
+    weights: FloatArray
+    unit: FloatArray
     n_classes: int
     rows: NDArray[np.int64]
     index: NDArray[np.int64]
@@ -365,7 +363,7 @@ class BlockSample(SortedSample):
         """Return a few numbers, one for each class, in memory."""
         return np.asarray(values, dtype=np.float64)
 
-    def class_sums(self, values: Array) -> Vector:
+    def class_sums(self, values: Array) -> FloatArray:
         """Add up (…, n) numbers by class: (…, C), computed."""
         return class_totals(self.codes, values, self.n_classes)
 

@@ -17,9 +17,12 @@ from mercer._arrays import Array, refuse_tensor, take_rows, to_numpy
 from mercer._sklearn import get_namespace
 from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import (
+    check_rows,
+    check_same_library,
     check_span,
     check_tensor,
     dense_rows,
+    match_rows,
     wide_enough,
 )
 from mercer.samples._dask_arrays import (
@@ -29,13 +32,17 @@ from mercer.samples._dask_arrays import (
     find_classes,
     keep_counted,
     merge_dask_copies,
+    rows_in_blocks,
     settle_dask_weights,
 )
 from mercer.samples._in_blocks import ones, row_numbers
 from mercer.samples._sample import BlockSample, Sample
-from mercer.samples._weights import check_row_weights, check_some_weight, merge_copies
+from mercer.samples._weights import check_counts, check_row_weights, check_some_weight, merge_copies
 
 __all__ = [
+    "check_labelled",
+    "check_pair",
+    "check_sample",
     "check_training",
     "check_two_classes",
     "sample_of",
@@ -242,3 +249,84 @@ def _spreads(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.fl
     scaled = X / unit
     half_range = (scaled.max(axis=0) / 2 - scaled.min(axis=0) / 2) * unit
     return scaled.std(axis=0) * unit, half_range
+
+
+def check_sample(
+    X: Any, sample_weight: Any, *, names: tuple[str, str] = ("X", "sample_weight"), of: Any = None
+) -> tuple[Array, Any]:
+    """Return rows, as floats of their own library or that of `of`, and their weights.
+
+    Rows of weight 0 are gone.  Weights are NumPy floats: they count rows, and are never
+    differentiated through.  Rows in blocks have weights in blocks, too.
+    """
+    if is_in_blocks(X, of):
+        return _check_dask_sample(X, sample_weight, names)
+    X = check_rows(X, names[0], of=of)
+    if X.shape[0] == 0:
+        raise ValueError(f"{names[0]} has no rows.")
+    if sample_weight is None:
+        return X, None
+    weights = check_counts(sample_weight, X.shape[0], names[1])
+    check_some_weight(bool(weights.any()), names[1])
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(f"{names[1]} adds up to more than floating point holds; divide it.")
+    counted = weights > 0
+    if not counted.all():
+        X, weights = take_rows(X, np.flatnonzero(counted)), weights[counted]
+    return wide_enough(X, weights), weights
+
+
+def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
+    """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
+    if is_in_blocks(X, Y):
+        check_same_library(Y, "Y", X)
+    X, w_x = check_sample(X, w_x, of=Y if is_in_blocks(Y) else None)
+    Y, w_y = check_sample(Y, w_y, names=("Y", "sample_weight_y"), of=X)
+    X, Y = match_rows(X, Y)
+    return X, w_x, Y, w_y
+
+
+def _check_dask_sample(
+    X: Any, sample_weight: Any, names: tuple[str, str]
+) -> tuple[Array, Array | None]:
+    """Return rows and weights as Dask arrays that are cut alike; rows of weight 0 are gone."""
+    X = rows_in_blocks(X, names[0])
+    if sample_weight is None:
+        return X, None
+    weights = check_dask_weights(sample_weight, names[1], X)
+    weights, X = keep_counted(weights, X)
+    check_some_weight(X.shape[0] > 0, names[1])
+    return X, weights
+
+
+def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int, Any]:
+    """Return rows, the numbers of their classes, how many classes there are, and weights.
+
+    Rows of weight 0 are gone; classes and weights are in blocks where the rows are.
+    """
+    X, _ = check_sample(X, None)
+    if is_in_blocks(X):
+        names, labels = find_classes(y, X)
+        if sample_weight is None:
+            return X, class_codes(names, labels), len(names), None
+        weights = check_dask_weights(sample_weight, "sample_weight", X)
+        weights, X, labels = keep_counted(weights, X, labels)
+        check_some_weight(X.shape[0] > 0)
+        names, labels = find_classes(labels, X)
+        return X, class_codes(names, labels), len(names), weights
+    labels = to_numpy(y) if hasattr(y, "shape") else np.asarray(y)
+    if labels.shape != (X.shape[0],):
+        raise ValueError(
+            f"y must have one class for each of the {X.shape[0]} rows of X, got shape "
+            f"{labels.shape}."
+        )
+    weights = None
+    if sample_weight is not None:
+        weights = check_counts(sample_weight, X.shape[0], "sample_weight")
+        check_some_weight(bool(weights.any()))
+        counted_rows = np.flatnonzero(weights)
+        labels, weights = labels[counted_rows], weights[counted_rows]
+        X = wide_enough(take_rows(X, counted_rows), weights)
+    names, codes = np.unique(labels, return_inverse=True)
+    return X, codes, len(names), weights

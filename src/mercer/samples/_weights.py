@@ -19,7 +19,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "row_total",
 ]
 
-Vector = NDArray[np.float64]
 
 # Above this, floating point has whole numbers only, so that being whole says nothing.
 _MOST_COPIES = 2.0**52
@@ -50,22 +49,22 @@ KEY_FACTORS = (0x2545F4914F6CDD1D, 0x369DEA0F31A53F85)
 _KEYS_AT_ONCE = 2**19  # bytes of the rows that are mixed at a time: they stay in the cache
 
 
-def is_whole(weights: Vector) -> bool:
+def is_whole(weights: FloatArray) -> bool:
     """Whether the weights are numbers of copies: all whole, and none too large to tell."""
     return bool(weights.max(initial=0.0) < _MOST_COPIES and (weights == np.rint(weights)).all())
 
 
-def row_total(weights: Vector) -> float:
+def row_total(weights: FloatArray) -> float:
     """Return N: the sum of whole weights, else how many rows have a positive weight."""
     return float(weights.sum() if is_whole(weights) else np.count_nonzero(weights > 0))
 
 
-def leaving_weights(weights: Vector) -> Vector:
+def leaving_weights(weights: FloatArray) -> FloatArray:
     """Return what leaves with each row: one of its copies, or a relative weight as a whole."""
     return np.minimum(weights, 1.0) if is_whole(weights) else weights
 
 
-def as_counts(weights: Vector) -> Vector:
+def as_counts(weights: FloatArray) -> FloatArray:
     """Return weights that add up to N: whole ones as they are, others scaled.
 
     Raises
@@ -77,7 +76,7 @@ def as_counts(weights: Vector) -> Vector:
         return weights
     heaviest = float(weights.max())
     shares = weights / heaviest
-    scaled: Vector = shares / (shares.sum() / np.count_nonzero(weights > 0))
+    scaled: FloatArray = shares / (shares.sum() / np.count_nonzero(weights > 0))
     light = (weights > 0) & (scaled < 1 / MOST_WEIGHT)
     if light.any():
         row = int(np.flatnonzero(light)[0])
@@ -89,12 +88,12 @@ def as_counts(weights: Vector) -> Vector:
     return scaled
 
 
-def check_row_weights(sample_weight: Any, n_rows: int) -> Vector:
+def check_row_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return weights of any library as NumPy numbers that add up to N; ones for None."""
     return as_counts(check_given_weights(sample_weight, n_rows))
 
 
-def check_given_weights(sample_weight: Any, n_rows: int) -> Vector:
+def check_given_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return weights of any library as NumPy numbers, as they were given; ones for None."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -103,7 +102,7 @@ def check_given_weights(sample_weight: Any, n_rows: int) -> Vector:
     return weights
 
 
-def check_counts(sample_weight: Any, n_rows: int, name: str) -> Vector:
+def check_counts(sample_weight: Any, n_rows: int, name: str) -> FloatArray:
     """Return weights of rows as NumPy numbers, none negative; a number is that of every row."""
     try:
         is_array = is_array_api_obj(sample_weight)
@@ -128,7 +127,7 @@ def check_entries(shape: tuple[int, ...], n_rows: int, name: str) -> None:
         )
 
 
-def check_not_negative(weights: Vector, name: str, start: int = 0) -> None:
+def check_not_negative(weights: FloatArray, name: str, start: int = 0) -> None:
     """Refuse weights that are negative or not finite, naming the first."""
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
@@ -144,7 +143,7 @@ def check_some_weight(has_weight: bool, name: str = "sample_weight") -> None:
         raise ValueError(f"{name} is zero everywhere: no row is left.")
 
 
-def check_weight_range(weights: Vector, start: int = 0) -> None:
+def check_weight_range(weights: FloatArray, start: int = 0) -> None:
     """Refuse weights whose products with each other would leave the range of floating point."""
     beyond = (weights > MOST_WEIGHT) | ((weights > 0) & (weights < 1 / MOST_WEIGHT))
     if beyond.any():
@@ -173,8 +172,8 @@ class Merged:
     """
 
     rows: NDArray[np.int64]
-    weights: Vector
-    leaving: Vector
+    weights: FloatArray
+    leaving: FloatArray
     index: NDArray[np.int64]
 
     def take(self, A: Array) -> Array:
@@ -182,7 +181,7 @@ class Merged:
         return A if self.rows.size == self.index.size else take_rows(A, self.rows)
 
 
-def merge_copies(X: Array, codes: NDArray[Any], weights: Vector) -> Merged:
+def merge_copies(X: Array, codes: NDArray[Any], weights: FloatArray) -> Merged:
     """Merge identical rows of one class into one that has their weight.
 
     Parameters
@@ -201,7 +200,7 @@ def merge_copies(X: Array, codes: NDArray[Any], weights: Vector) -> Merged:
     return merge_places(places, codes, weights)
 
 
-def merge_places(places: NDArray[np.int64], codes: NDArray[Any], weights: Vector) -> Merged:
+def merge_places(places: NDArray[np.int64], codes: NDArray[Any], weights: FloatArray) -> Merged:
     """Merge rows of one place, a number ≥ 0 for each set of identical rows, and of one class."""
     sets = places * (int(codes.max()) + 1) + codes
     _, first, index = np.unique(sets, return_index=True, return_inverse=True)
@@ -209,7 +208,7 @@ def merge_places(places: NDArray[np.int64], codes: NDArray[Any], weights: Vector
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
     rows, index = first[order].astype(np.int64), rank[index].astype(np.int64)
-    total: Vector = np.bincount(index, weights).astype(np.float64)
+    total: FloatArray = np.bincount(index, weights).astype(np.float64)
     copies = weights if is_whole(weights) else np.ones_like(weights)
     is_mixed = np.bincount(places[rows])[places[rows]] > 1
     leaving = np.where(is_mixed, total / np.bincount(index, copies), total)

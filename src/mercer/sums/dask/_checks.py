@@ -9,13 +9,11 @@ from mercer._arrays import Array
 from mercer.samples import (
     Blocks,
     as_blocks,
-    check_dask_rows,
     check_dask_vector,
-    check_rows,
     check_same_library,
     compute,
-    from_memory,
     is_in_blocks,
+    rows_in_blocks,
 )
 from mercer.sums._statement import check_groups, check_weights
 
@@ -25,8 +23,8 @@ def check_blocks(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[s
     is_self, n_groups = Y is None, None
     if not is_self:
         check_same_library(Y, "Y", X)
-    X = _rows_in_blocks(X, "X")
-    Y = X if is_self else _rows_in_blocks(Y, "Y")
+    X = rows_in_blocks(X, "X")
+    Y = X if is_self else rows_in_blocks(Y, "Y")
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}: they must agree.")
     X, Y = in_one_precision(X, Y)
@@ -56,10 +54,6 @@ def count_groups(groups: Array) -> int:
     if not 0 <= low <= high < 2**31:
         raise ValueError(f"groups must be integers 0, 1, …, got {low if low < 0 else high}.")
     return int(high) + 1
-
-
-def _rows_in_blocks(A: Any, name: str) -> Array:
-    return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check_rows(A, name))
 
 
 def _weights_in_blocks(weights: Any, Y: Array, log: bool) -> Array:
