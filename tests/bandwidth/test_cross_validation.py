@@ -197,7 +197,7 @@ def test_bad_input_gets_a_sentence():
         likelihood_cross_validation([[1.0]])
     with pytest.raises(ValueError, match="needs kernel='gaussian', got 'laplace'"):
         least_squares_cross_validation(SAMPLES["line"], kernel="laplace")
-    with pytest.raises(ValueError, match="'cauchy' is no density in two"):
+    with pytest.raises(ValueError, match="'cauchy' is not a density in two"):
         likelihood_cross_validation(SAMPLES["moons"], kernel="cauchy")
     with pytest.raises(ValueError, match="kernel must be one of"):
         resolve_bandwidth("likelihood-cv", SAMPLES["moons"], kernel="box")

@@ -170,7 +170,7 @@ def test_sample(codes, seed):
     assert_close(sample.class_sums(values), expected)
     low, high = sorted(rng.integers(0, codes.size + 1, 2))
     part = slice(int(low), int(high))
-    assert np.array_equal(sample.own(part), np.eye(C, dtype=bool)[sample.codes[part]])
+    assert np.array_equal(sample.is_of_class(part), np.eye(C, dtype=bool)[sample.codes[part]])
     for i, left in zip(range(low, high), sample.counts_without(part), strict=True):
         less = sample.weights.copy()
         less[i] -= sample.unit[i]

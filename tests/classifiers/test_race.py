@@ -110,7 +110,7 @@ class Drawn:
 
     def parts(self, rows=None):
         rows = np.arange(self.sample.codes.size) if rows is None else rows
-        own = self.sample.own(rows)
+        own = self.sample.is_of_class(rows)
         for local, rung in enumerate(self.rungs):
             self.judged[rung] += rows.size
             right = self.found[rung, rows][:, None]

@@ -84,7 +84,9 @@ def test_registered_file_of_other_contents_is_refused(
 def test_part_of_an_archive_is_named(keep: int, tmp_path: Path) -> None:
     path = tmp_path / "made.npz"
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(ValueError, match=f"^File {path} is no .npz archive, or only a part of one"):
+    with pytest.raises(
+        ValueError, match=f"^File {path} is not an .npz archive, or only a part of one"
+    ):
         read_npz(path, sha256=None)
 
 

@@ -49,7 +49,7 @@ def test_cauchy_integrals_that_exist(bandwidth):
 @pytest.mark.parametrize("d", [2, 3, 50])
 def test_cauchy_has_no_normaliser_above_one_dimension(d):
     sentence = (
-        "kernel 'cauchy' is no density in two or more dimensions: its integral diverges "
+        "kernel 'cauchy' is not a density in two or more dimensions: its integral diverges "
         f"(the data have {d} columns); use 'gaussian' or 'laplace'."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):

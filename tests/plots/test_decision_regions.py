@@ -103,7 +103,7 @@ def test_bad_input_gets_a_sentence(fitted):
         DecisionRegionDisplay.from_estimator(model, X[:2], ["yes", "perhaps"])
     with pytest.raises(ValueError, match="one label for each of the 80 rows"):
         DecisionRegionDisplay.from_estimator(model, X, y[:3])
-    with pytest.raises(ValueError, match="LinearRegression is no classifier"):
+    with pytest.raises(ValueError, match="LinearRegression is not a classifier"):
         DecisionRegionDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]), X, y)
     with pytest.raises(ValueError, match="NaN or infinity"):
         DecisionRegionDisplay.from_estimator(model, np.full((1, 2), np.nan), y[:1])

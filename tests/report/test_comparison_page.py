@@ -378,7 +378,7 @@ def test_folders_of_others_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("comparison.json", "{", r"comparison\.json is no valid JSON"),
+        ("comparison.json", "{", r"comparison\.json is not valid JSON"),
         ("comparison.json", "[]", r"comparison\.json is not what `mercer compare` writes"),
         ("comparison.json", '{"kind": "run"}', r"is not what `mercer compare` writes"),
         ("comparison.json", '{"kind": "comparison"}', r"comparison\.json has no 'question'"),

@@ -184,7 +184,7 @@ def test_a_missing_figure_is_named(folder):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("run.json", "{", r"run\.json is no valid JSON"),
+        ("run.json", "{", r"run\.json is not valid JSON"),
         ("studies.json", "{}", r"studies\.json is not what `mercer reproduce` writes"),
         ("cells.csv", "study,table\n", r"cells\.csv has no column 'row'"),
         ("cells.csv", "", r"cells\.csv has no column 'study'"),

@@ -88,7 +88,9 @@ def test_rows_that_are_split_off_weigh_nothing_among_the_others(memory, blocks):
 def test_classes_weigh_the_same_with_and_without_a_row(memory, blocks):
     np.testing.assert_array_equal(blocks.counts, memory.counts)
     np.testing.assert_array_equal(blocks.sizes, memory.sizes)
-    np.testing.assert_array_equal(blocks.judged.counts_without(ROWS), memory.counts_without(ROWS))
+    np.testing.assert_array_equal(
+        blocks.in_memory.counts_without(ROWS), memory.counts_without(ROWS)
+    )
     without = memory.counts_without(ROWS)
     own = memory.codes[ROWS]
     np.testing.assert_array_equal(

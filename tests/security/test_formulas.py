@@ -1,7 +1,7 @@
 """No cell of a CSV that Mercer writes is run by a spreadsheet, and all are read back as they were.
 
-The convention: text that begins as a formula does, and is no number, gets an apostrophe in front;
-so does text that begins with apostrophes before such a sign.  Reading takes one away.
+The convention: text that begins as a formula does, and is not a number, gets an apostrophe in
+front; so does text that begins with apostrophes before such a sign.  Reading takes one away.
 """
 
 import csv

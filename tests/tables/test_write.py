@@ -48,7 +48,7 @@ def test_neutralising_is_undone_exactly(values: list[str]) -> None:
     frame = pd.DataFrame({"a": values}, dtype=object)
     safe = neutralised(frame)
     assert restored(safe)["a"].tolist() == values
-    # Nothing that is left begins as a formula and is no number.
+    # Nothing that is left begins as a formula and is not a number.
     for cell in safe["a"]:
         assert cell[:1] not in tuple("=+-@\t\r") or cell == "" or float(cell) is not None
 

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-__all__ = ["interrupts_held", "serve_parent", "start_process"]
+__all__ = ["end_with_parent", "interrupts_held", "start_process"]
 
 
 def start_process(
@@ -64,13 +64,13 @@ def interrupts_held() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def serve_parent() -> None:
+def end_with_parent() -> None:
     """Leave Ctrl-C to the parent, on Windows too, and end with it, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_watch_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _watch_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -70,7 +70,7 @@ class ClassVectors:
     def _own_sums(self) -> Array:
         X, codes = self.sample.X, self.sample.codes
         options: dict[str, Any] = {"weights": self.weights, "tol": self.tol}
-        return home_of(X).held(own_group_sums(X, codes, bandwidths=self.widths, **options))
+        return home_of(X).computed(own_group_sums(X, codes, bandwidths=self.widths, **options))
 
     @property
     def squared_norms(self) -> Array:
@@ -105,11 +105,11 @@ class ClassVectors:
         if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
             return self._once("sums", lambda: self.left_out(rows)[0])
         if "sums" in self.known:
-            return self.known["sums"][:, self.sample.judged.index(rows), :]
+            return self.known["sums"][:, self.sample.in_memory.index(rows), :]
         return self.left_out(rows)[0]
 
     def left_out(self, rows: Rows, removal: Removal | None = None) -> tuple[Array, Array | None]:
-        """Return the sums at rows of `sample.judged` without them, and their drifts."""
+        """Return the sums at rows of `sample.in_memory` without them, and their drifts."""
         return left_out_log_sums(
             self.sample.X,
             self.sample.codes,
@@ -133,4 +133,4 @@ def add_own(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) ->
     if bool(xp.all(values <= 0)):
         return log_sums
     with_values = xp.logaddexp(log_sums, xp.expand_dims(safe_log(values), axis=-1))
-    return xp.where(sample.own(rows), with_values, log_sums)
+    return xp.where(sample.is_of_class(rows), with_values, log_sums)

@@ -316,7 +316,7 @@ class LaplacianClassifier(ProbabilityClassifier):
                 self.bandwidth_, self.rule_ = bandwidth, self.rule
                 return vectors((bandwidth,), self.tol)
             chosen = prepare((bandwidth,))
-            self.loo_results_ = race(chosen, ways, sample.judged, self.scoring, self.loo_rows)
+            self.loo_results_ = race(chosen, ways, sample.in_memory, self.scoring, self.loo_rows)
             best = choose(self.loo_results_, self.scoring)
         self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
         self.rule_ = str(self.loo_results_["rule"][best])
@@ -415,7 +415,7 @@ def _log_links(vectors: ClassVectors) -> Array:
             sample.X[rows, :], sample.X, divided, sample.codes, sample.n_classes,
             log=True, bandwidth=width, tol=vectors.tol,
         )  # fmt: skip
-        others = xp.where(sample.own(rows), -float("inf"), logs)
+        others = xp.where(sample.is_of_class(rows), -float("inf"), logs)
         parts.append(logsumexp(others) + xp.log(beta[rows]))
     by_row = parts[0] if len(parts) == 1 else xp.concat(parts)
     return home_of(by_row).log_total(by_row, sample.codes, sample.n_classes)

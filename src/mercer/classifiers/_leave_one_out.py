@@ -113,7 +113,7 @@ class LeftOutWindows:
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts."""
-        sample, widths = self.sample.judged, self.bandwidths
+        sample, widths = self.sample.in_memory, self.bandwidths
         vectors = ClassVectors(self.sample, widths, self.sample.copies(len(widths)))
         for some in vectors.slabs(rows):
             at = sample.index(some)
@@ -217,8 +217,8 @@ class LeftOutVectors:
         F_i: Array | None = None,
     ) -> LeftOut:
         """Return what the rules need for these rows, from what is known of them."""
-        xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample.judged
-        at, counts, own = sample.index(rows), sample.counts_without(rows), sample.own(rows)
+        xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample.in_memory
+        at, counts, own = sample.index(rows), sample.counts_without(rows), sample.is_of_class(rows)
         omega, u = sample.weights[at], sample.unit[at]
         copies = omega - u
         F_i = xp.ones_like(omega) if F_i is None else F_i
@@ -280,8 +280,8 @@ def _links(
     Nothing is subtracted but what is at most half of the sum that it leaves, and nothing is scaled
     by what has left: far classes keep their digits where the row was all that linked them.
     """
-    xp, sample = array_namespace(plain), vectors.sample.judged
-    own, classes = sample.own(rows), sample.classes[sample.index(rows)]
+    xp, sample = array_namespace(plain), vectors.sample.in_memory
+    own, classes = sample.is_of_class(rows), sample.classes[sample.index(rows)]
     nothing, gone = xp.full_like(plain, -float("inf")), divisor == -float("inf")
     divisor = xp.where(gone, 0.0, divisor)
     left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
@@ -306,7 +306,7 @@ def _products_without(
 ) -> Array:
     """Return log ⟨M_y, M_j⟩ of each row's class y without the row: (rows, C)."""
     xp, sample, products = array_namespace(plain), vectors.sample, vectors.products
-    classes = sample.judged.classes[sample.judged.index(rows)]
+    classes = sample.in_memory.classes[sample.in_memory.index(rows)]
     parts = (products.log_all, products.largest, products.log_rest)
     log_all, largest, log_rest = (p[rung][classes] for p in parts)
     is_largest = largest == sample.numbers(rows)[:, None]

@@ -272,7 +272,7 @@ class _OtherWindows(LeftOutWindows):
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts, one bandwidth after the other."""
-        sample = self.sample.judged
+        sample = self.sample.in_memory
         xp = array_namespace(sample.weights)
         some: Rows = slice(0, sample.X.shape[0]) if rows is None else rows
         at = sample.index(some)

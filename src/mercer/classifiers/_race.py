@@ -268,7 +268,7 @@ def _judge(
 
 def _verdict(sample: SortedSample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
     """Return whether each row was found right in all ways, and its largest loss."""
-    xp, own = array_namespace(part.counts), sample.own(part.rows)
+    xp, own = array_namespace(part.counts), sample.is_of_class(part.rows)
     classes = sample.classes[sample.index(part.rows)]
     rights, losses = [], []
     for log_scores in ways:

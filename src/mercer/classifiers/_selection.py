@@ -27,12 +27,12 @@ def self_tune(
 
     def run(bandwidths: tuple[float, ...]) -> Table:
         ladder = prepare(bandwidths)
-        table = race(ladder, rules, sample.judged, scoring, most)
+        table = race(ladder, rules, sample.in_memory, scoring, most)
         bandwidth = float(table["bandwidth"][choose(table, scoring)])
         winners[bandwidth] = ladder.at([bandwidths.index(bandwidth)])
         return table
 
-    results, best = search(run, sample, scoring, has_stages(sample.judged, most))
+    results, best = search(run, sample, scoring, has_stages(sample.in_memory, most))
     return results, best, winners[float(results["bandwidth"][best])]
 
 

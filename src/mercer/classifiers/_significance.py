@@ -60,14 +60,14 @@ class Density:
         counts = xp.astype(weights, X.dtype)
         if self.subset is None:
             F = kernel_sum(X, weights=counts, bandwidth=widths, tol=tol)
-            return home_of(weights).held(xp.maximum(xp.astype(F, xp.float64), weights))
+            return home_of(weights).computed(xp.maximum(xp.astype(F, xp.float64), weights))
         # A row keeps its own term, outside the subset too; the others are scaled up.
         home = home_of(weights)
         chosen, rows = (home.take_rows(A, self.subset) for A in (counts, X))
         F = kernel_sum(X, rows, weights=chosen, bandwidth=widths, tol=tol)
         own = self.in_subset(weights)
         others = xp.maximum(xp.astype(F, xp.float64) - own, xp.zeros_like(own))
-        return home.held(weights + others * self._scale(weights))
+        return home.computed(weights + others * self._scale(weights))
 
     def rows_for_points(self, X: Array, weights: Array) -> tuple[Array, Array]:
         """Return rows and weights whose windows, with a point's own, add up to F at that point."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._system.processes import serve_parent, start_process
+from mercer._system.processes import end_with_parent, start_process
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def _serve(connection: Connection) -> None:
     """Send the map, or why there is none, and print nothing: without memory that has no end."""
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 2)
-    serve_parent()
+    end_with_parent()
     connection.send(_map_or_reason(connection))  # what an error held of memory is free again
 
 

@@ -88,7 +88,7 @@ def percent(share: float) -> str:
 
 
 def print_json(found: Any) -> None:
-    """Print JSON on standard output; what is no number is null."""
+    """Print JSON on standard output; what is not a number is null."""
     text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
     print(_CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
 

@@ -133,7 +133,7 @@ class Course:
 
         def share(n_open: int) -> float:
             rest = max(0.0, until - self._clock.spent())
-            # to stop what takes less than to begin anew would gain nothing
+            # A worker that is stopped has to start anew: no share is less than that takes.
             return max(min(rest, rest * workers.n / n_open), workers.start_seconds)
 
         waiting = list(self.fits)

@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from mercer._system.processes import serve_parent, start_process
+from mercer._system.processes import end_with_parent, start_process
 from mercer.comparison._folds import Split
 from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 
@@ -175,7 +175,7 @@ class _Worker:
 
 def _serve(connection: Connection) -> None:
     """Fit what comes until nobody asks any more."""
-    serve_parent()
+    end_with_parent()
     try:
         work: Work = connection.recv()
         connection.send("ready")

@@ -65,7 +65,7 @@ def read_npz(path: Path, *, sha256: str | None) -> Arrays:
 
 def _members(content: bytes, path: Path) -> dict[str, Any]:
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise ValueError(f"File {path} is no .npz archive, or only a part of one.")
+        raise ValueError(f"File {path} is not an .npz archive, or only a part of one.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             for info in packed.infolist():

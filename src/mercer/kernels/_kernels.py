@@ -149,7 +149,7 @@ class _Cauchy(Kernel):
     def log_normaliser(self, bandwidth: float, n_features: int) -> float:
         if n_features > 1:
             raise ValueError(
-                "kernel 'cauchy' is no density in two or more dimensions: its integral "
+                "kernel 'cauchy' is not a density in two or more dimensions: its integral "
                 f"diverges (the data have {n_features} columns); use 'gaussian' or 'laplace'."
             )
         return log(pi) + _log_width(bandwidth)

@@ -19,7 +19,7 @@ __all__ = [
     "digest",
     "parse",
     "read_members",
-    "show",
+    "shown",
     "write_whole",
 ]
 
@@ -34,7 +34,7 @@ _BROKEN = (
 )  # fmt: skip
 
 
-def show(path: str | os.PathLike[str]) -> str:
+def shown(path: str | os.PathLike[str]) -> str:
     """Return a path as sentences show it."""
     text = os.fspath(path)
     return text if text.isprintable() and text.strip() else repr(text)
@@ -50,7 +50,7 @@ def read_members(path: str | os.PathLike[str], max_bytes: int) -> dict[str, byte
     content = _read_file(path, max_bytes)
     if content.startswith(b"\x80"):
         raise ValueError(
-            f"File {show(path)} is a pickle, which could run anything and is never opened: fit "
+            f"File {shown(path)} is a pickle, which could run anything and is never opened: fit "
             "the model again by mercer fit."
         )
     try:
@@ -64,16 +64,16 @@ def read_members(path: str | os.PathLike[str], max_bytes: int) -> dict[str, byte
         is_zip = content.startswith(b"PK")
         what = "is damaged" if is_zip else "is no model file"
         remedy = "copy it again, or fit the model again" if is_zip else "mercer fit writes them"
-        raise ValueError(f"File {show(path)} {what} ({_first_line(error)}): {remedy}.") from error
+        raise ValueError(f"File {shown(path)} {what} ({_first_line(error)}): {remedy}.") from error
     if len(members) < len(infos):
         raise ValueError(
-            f"File {show(path)} has two members of one name, which no model file has: it is "
+            f"File {shown(path)} has two members of one name, which no model file has: it is "
             "refused."
         )
     for name in (SCHEMA, CARD):
         if name not in members:
             what = "was saved by skops, but not by Mercer" if name == CARD else "is no model file"
-            raise ValueError(f"File {show(path)} {what} (no {name}): mercer fit writes them.")
+            raise ValueError(f"File {shown(path)} {what} (no {name}): mercer fit writes them.")
     return members
 
 
@@ -85,14 +85,14 @@ def _check_size(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo], max_
     is_long = any(info.file_size > _MAX_JSON for info in infos if info.filename.endswith(".json"))
     if is_long or sum(info.file_size for info in infos) > max_bytes or len(infos) > _MOST_MEMBERS:
         raise _TooLargeError(
-            f"File {show(path)} unpacks to more than {max_bytes >> 20} MiB, the most that is "
+            f"File {shown(path)} unpacks to more than {max_bytes >> 20} MiB, the most that is "
             "read: it is refused."
         )
 
 
 def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     place = Path(os.path.expanduser(path))
-    name = show(path)
+    name = shown(path)
     try:
         if place.is_dir():
             raise IsADirectoryError(f"{name} is a folder: name the model file in it.")
@@ -119,10 +119,10 @@ def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> N
     """Write an archive beside its place and move it there when it is complete."""
     place = Path(os.path.realpath(os.path.expanduser(path)))
     if place.exists() and not place.is_file():
-        raise IsADirectoryError(f"{show(path)} is not a plain file: choose another name.")
+        raise IsADirectoryError(f"{shown(path)} is not a plain file: choose another name.")
     sweep(place.parent, place.name)
     with (
-        written_whole(place, f"File {show(path)}") as beside,
+        written_whole(place, f"File {shown(path)}") as beside,
         zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive,
     ):
         for name, content in members.items():

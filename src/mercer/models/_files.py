@@ -19,7 +19,7 @@ from mercer.models._archive import (
     digest,
     parse,
     read_members,
-    show,
+    shown,
     write_whole,
 )
 from mercer.models._card import FORMAT, ModelCard
@@ -81,7 +81,7 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
     import skops.io
 
     if Path(path).suffix.lower() != ".skops":
-        raise ValueError(f"File {show(path)} must end with .skops: rename it.")
+        raise ValueError(f"File {shown(path)} must end with .skops: rename it.")
     pipeline = off_device(pipeline) if isinstance(pipeline, Pipeline) else pipeline
     _check_pipeline(pipeline, card)
     content = skops.io.dumps(pipeline)
@@ -152,7 +152,7 @@ def load_model(
         _check_pipeline(pipeline, card)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(
-            f"File {show(path)} is no model that Mercer wrote ({error}): it is refused."
+            f"File {shown(path)} is not a model that Mercer wrote ({error}): it is refused."
         ) from error
     if card.sklearn != sklearn.__version__:
         warnings.warn(
@@ -207,11 +207,11 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
             raise TypeError("no digests")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"File {show(path)} has a card that cannot be read: fit the model again."
+            f"File {shown(path)} has a card that cannot be read: fit the model again."
         ) from error
     if version != FORMAT:
         raise ValueError(
-            f"File {show(path)} has version {version!r} of the format, and this Mercer reads "
+            f"File {shown(path)} has version {version!r} of the format, and this Mercer reads "
             f"{FORMAT}: fit the model again, or install the Mercer that wrote it."
         )
     found = {name: digest(content) for name, content in members.items() if name != CARD}
@@ -221,12 +221,12 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
             name for name in {*found, *digests} if found.get(name) != digests.get(name)
         )
         raise ValueError(
-            f"File {show(path)} was changed after it was written ({changed[0]!r}): it is refused."
+            f"File {shown(path)} was changed after it was written ({changed[0]!r}): it is refused."
         )
     try:
         return ModelCard.from_dict(described)
     except ValueError as error:
-        raise ValueError(f"File {show(path)} is refused: {error}.") from error
+        raise ValueError(f"File {shown(path)} is refused: {error}.") from error
 
 
 def _check_members(path: str | os.PathLike[str], members: dict[str, bytes], max_bytes: int) -> None:
@@ -234,7 +234,7 @@ def _check_members(path: str | os.PathLike[str], members: dict[str, bytes], max_
     try:
         check_members(members, max_bytes)
     except ValueError as error:
-        raise ValueError(f"File {show(path)} is refused: {error}.") from error
+        raise ValueError(f"File {shown(path)} is refused: {error}.") from error
 
 
 def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
@@ -243,7 +243,7 @@ def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
 
     if unknown := _unknown_types(path, members):
         raise ValueError(
-            f"File {show(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
+            f"File {shown(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
         )
     try:
         with warnings.catch_warnings():
@@ -252,7 +252,7 @@ def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
             return skops.io.loads(_packed(members), trusted=list(TRUSTED))
     except Exception as error:  # what a made-up file may raise is anything
         raise ValueError(
-            f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
+            f"File {shown(path)} cannot be put together ({type(error).__name__}): fit the model "
             "again."
         ) from error
 
@@ -267,7 +267,7 @@ def _unknown_types(path: str | os.PathLike[str], members: dict[str, bytes]) -> l
         return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
     except Exception as error:  # what a made-up file may raise is anything
         raise ValueError(
-            f"File {show(path)} cannot be put together ({type(error).__name__}): fit the model "
+            f"File {shown(path)} cannot be put together ({type(error).__name__}): fit the model "
             "again."
         ) from error
 

@@ -130,7 +130,7 @@ class DecisionRegionDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "classes_"):
             raise ValueError(
-                f"{type(estimator).__name__} is no classifier: it has no classes_, and so no "
+                f"{type(estimator).__name__} is not a classifier: it has no classes_, and so no "
                 "regions to draw."
             )
         points, names = _two_columns(X)

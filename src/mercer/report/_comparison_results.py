@@ -62,7 +62,7 @@ def read_comparison(folder: str | os.PathLike[str]) -> Comparison:
     check_folder(folder)
     if not (folder / _MARK).is_file():
         raise FileNotFoundError(
-            f"{folder} is no results folder of `{_COMMAND}`: {_MARK} is missing"
+            f"{folder} is not a results folder of `{_COMMAND}`: {_MARK} is missing"
         )
     content = read_json(folder, _MARK, dict, _COMMAND)
     if content.get("kind") != "comparison":

@@ -44,5 +44,5 @@ def write_whole(path: Path, text: str) -> Path:
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
     sweep(path.parent, path.name)
     with written_whole(path) as beside:
-        beside.write_text(text, encoding="utf-8", errors="replace")  # half a character is none
+        beside.write_text(text, encoding="utf-8", errors="replace")  # lone surrogates become "?"
     return path

@@ -49,7 +49,7 @@ def read_json(folder: Path, name: str, kind: type, command: str) -> Any:
     except RecursionError as error:
         raise ValueError(f"{folder / name} is nested too deeply") from error
     except ValueError as error:  # of JSON, or of a number with more digits than Python reads
-        raise ValueError(f"{folder / name} is no valid JSON: {error}") from error
+        raise ValueError(f"{folder / name} is not valid JSON: {error}") from error
     if not isinstance(content, kind):
         raise ValueError(f"{folder / name} is not what `{command}` writes")
     return content
@@ -67,7 +67,7 @@ def read_table(
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()
     except ValueError as error:  # ragged, or a quotation mark that is never closed
-        raise ValueError(f"{path} is no valid CSV: {error}") from error
+        raise ValueError(f"{path} is not valid CSV: {error}") from error
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}")
@@ -84,7 +84,7 @@ def _read(folder: Path, name: str) -> str:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"{folder} refers to {str(name)!r}, which is not inside it")
     if not path.is_file():
-        raise FileNotFoundError(f"{folder} is no complete results folder: {name} is missing")
+        raise FileNotFoundError(f"{folder} is not a complete results folder: {name} is missing")
     with path.open("rb") as stream:
         content = read_at_most(stream, _MAX_BYTES)
     if len(content) > _MAX_BYTES:

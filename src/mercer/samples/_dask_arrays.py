@@ -69,7 +69,7 @@ def check_dask_vector(
 def check_dask_weights(sample_weight: Any, name: str, X: Any) -> Any:
     """Return the weights of rows, none negative, cut as X is, whatever they came as."""
     if is_in_blocks(sample_weight):
-        weights = check_dask_vector(sample_weight, name, X, check=counted)
+        weights = check_dask_vector(sample_weight, name, X, check=_check_block_weights)
         check_entries(weights.shape, X.shape[0], name)
         return weights
     weights = check_counts(sample_weight, X.shape[0], name)
@@ -77,7 +77,7 @@ def check_dask_weights(sample_weight: Any, name: str, X: Any) -> Any:
     return as_blocks(weights, X)
 
 
-def counted(values: NDArray[Any], name: str, start: int) -> None:
+def _check_block_weights(values: NDArray[Any], name: str, start: int) -> None:
     """Refuse weights of a block that count no rows, naming the first."""
     check_not_negative(values, name, start)
     check_weight_range(np.asarray(values, dtype=np.float64), start)
@@ -103,7 +103,7 @@ def as_given(result: Any, X: Any) -> Any:
     return result.compute() if is_in_blocks(result) and not is_in_blocks(X) else result
 
 
-def keep_counted(weights: Any, *others: Any) -> tuple[Any, ...]:
+def drop_weightless_rows(weights: Any, *others: Any) -> tuple[Any, ...]:
     """Return weights and others without the rows of weight 0."""
     blocks = Blocks.of(weights).map(_count_positive, name="count")
     sizes = tuple(compute(blocks.merged(_join, name="count"))[0])
@@ -155,7 +155,7 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     # Copies have weight zero now, and go.  Only what has changed is sent to the workers.
     changed = np.flatnonzero((total != counts) | (leaving != counts))
     new = (_with_values(weights, changed, v[changed]) for v in (total, leaving))
-    return keep_counted(*new, X, codes, *others)
+    return drop_weightless_rows(*new, X, codes, *others)
 
 
 def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:

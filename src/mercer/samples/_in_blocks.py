@@ -36,7 +36,7 @@ def beside(values: NDArray[Any], A: Any) -> Any:
     return da.from_array(values, chunks=(A.chunks[0],))
 
 
-def held(A: Any) -> Any:
+def computed(A: Any) -> Any:
     """Return an array whose blocks are computed and stay where they are.
 
     What is used again and takes a pass over all pairs to compute is held.

@@ -21,7 +21,7 @@ __all__ = [
     "at_classes",
     "beside",
     "class_maxima",
-    "held",
+    "computed",
     "is_whole",
     "like",
     "log_total",
@@ -44,7 +44,7 @@ def beside(values: FloatArray, A: Array) -> Array:
     return like(values, A)
 
 
-def held(A: Array) -> Array:
+def computed(A: Array) -> Array:
     """Return an array whose numbers are computed."""
     return A
 

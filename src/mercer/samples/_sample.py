@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._blocks import Blocks, compute
-from mercer.samples._dask_arrays import keep_counted
+from mercer.samples._dask_arrays import drop_weightless_rows
 from mercer.samples._in_blocks import (
     at_classes,
     beside,
@@ -135,12 +135,12 @@ class SortedSample:
         return take_rows(values, place)
 
     @property
-    def judged(self) -> "SortedSample":
+    def in_memory(self) -> "SortedSample":
         """The classes and weights in memory, of which leave-one-out draws rows."""
         return self
 
     def places(self, rows: Rows) -> Rows:
-        """Return where rows of `judged` are in the arrays of the sample."""
+        """Return where rows of `in_memory` are in the arrays of the sample."""
         return rows
 
     def numbers(self, rows: Rows) -> Array:
@@ -149,16 +149,16 @@ class SortedSample:
         return every[self.index(rows)]
 
     def gather(self, rows: Rows, *arrays: Array) -> tuple[Array, ...]:
-        """Return the entries of rows of `judged` in (…, n) arrays, in memory."""
+        """Return the entries of rows of `in_memory` in (…, n) arrays, in memory."""
         at = self.index(rows)
         return tuple(A[..., at] for A in arrays)
 
     def in_order(self, values: Array) -> Array:
-        """Return values of all rows, (n, …), in memory and in the order of `judged`."""
+        """Return values of all rows, (n, …), in memory and in the order of `in_memory`."""
         return values
 
     def split(self, rows: NDArray[np.int64]) -> tuple["Part", "Part"]:
-        """Return some rows of `judged`, in memory, and all others."""
+        """Return some rows of `in_memory`, in memory, and all others."""
         others = np.delete(np.arange(self.codes.size), rows)
         some, rest = (
             Part(take_rows(self.X, r), self.codes[r], take_rows(self.weights, r))
@@ -227,7 +227,7 @@ class SortedSample:
             return rows
         return like(rows, self.weights, dtype=array_namespace(self.weights).int64)
 
-    def own(self, rows: Rows) -> Array:
+    def is_of_class(self, rows: Rows) -> Array:
         """Whether a row is of a class: (rows, C) of bool."""
         classes = self.classes[self.index(rows)]
         every = array_namespace(classes).arange(self.n_classes, device=device(classes))
@@ -236,7 +236,9 @@ class SortedSample:
     def counts_without(self, rows: Rows) -> Array:
         """N_c when the row is left out: (rows, C); exactly 0 where nothing is left."""
         return array_namespace(self.weights).where(
-            self.own(rows), self._class_weight_without[self.index(rows)][:, None], self.counts
+            self.is_of_class(rows),
+            self._class_weight_without[self.index(rows)][:, None],
+            self.counts,
         )
 
     @cached_property
@@ -286,17 +288,17 @@ class BlockSample(SortedSample):
         return values
 
     @cached_property
-    def judged(self) -> SortedSample:
+    def in_memory(self) -> SortedSample:
         """Classes and weights in memory, sorted by class as rows in memory are; no columns."""
         codes, weights, unit = compute_arrays(self.codes, self.weights, self.unit)
         return SortedSample.of(np.empty((codes.size, 0)), codes.astype(np.int64), weights, unit)
 
     def places(self, rows: Rows) -> NDArray[np.int64]:
-        """Return where rows of `judged` are in the arrays of the sample."""
-        return self.judged.order[rows]
+        """Return where rows of `in_memory` are in the arrays of the sample."""
+        return self.in_memory.order[rows]
 
     def gather(self, rows: Rows, *arrays: Array) -> tuple[Array, ...]:
-        """Return the entries of rows of `judged` in (…, n) arrays, in memory."""
+        """Return the entries of rows of `in_memory` in (…, n) arrays, in memory."""
         numbers = self.places(rows)
         order = np.argsort(numbers)
         parts = compute_arrays(*(A[..., numbers[order]] for A in arrays))
@@ -307,22 +309,22 @@ class BlockSample(SortedSample):
         return self.places(rows)
 
     def in_order(self, values: Array) -> NDArray[Any]:
-        """Return values of all rows, (n, …), in memory and in the order of `judged`."""
-        return np.asarray(values.compute())[self.judged.order]
+        """Return values of all rows, (n, …), in memory and in the order of `in_memory`."""
+        return np.asarray(values.compute())[self.in_memory.order]
 
     def split(self, rows: NDArray[np.int64]) -> tuple[Part, Part]:
-        """Return some rows of `judged`, in memory, and all rows, where these have no weight."""
+        """Return some rows of `in_memory`, in memory, and all rows, where these have no weight."""
         numbers = self.places(rows)
         order = np.argsort(numbers)
         X = gather_rows(self.X, numbers[order])[np.argsort(order)]
-        kept = np.ones(self.judged.codes.size)
+        kept = np.ones(self.in_memory.codes.size)
         kept[numbers] = 0
-        some = Part(X, self.judged.codes[rows], self.judged.weights[rows])
+        some = Part(X, self.in_memory.codes[rows], self.in_memory.weights[rows])
         return some, Part(self.X, self.codes, self.weights * beside(kept, self.weights))
 
     def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
         """Return every so many rows of arrays, as NumPy has them."""
-        rows = np.sort(self.judged.order[::step])
+        rows = np.sort(self.in_memory.order[::step])
         return tuple(gather_rows(A, rows) for A in arrays)
 
     def slabs(self, bytes_per_row: int) -> Iterator[slice]:
@@ -373,7 +375,7 @@ class BlockSample(SortedSample):
 
     def of_class(self, c: int) -> tuple[Array, Array]:
         """Return the rows of a class and their weights."""
-        weights, X = keep_counted(self.weights * (self.codes == c), self.X)
+        weights, X = drop_weightless_rows(self.weights * (self.codes == c), self.X)
         return X, weights
 
     def take(self, rows: NDArray[np.int64], *arrays: Array) -> tuple[NDArray[Any], ...]:

@@ -29,8 +29,8 @@ from mercer.samples._dask_arrays import (
     check_dask_rows,
     check_dask_weights,
     class_codes,
+    drop_weightless_rows,
     find_classes,
-    keep_counted,
     merge_dask_copies,
     rows_in_blocks,
     settle_dask_weights,
@@ -175,7 +175,7 @@ def _blocks_of(model: Any, X: Any, y: Any, sample_weight: Any) -> BlockSample:
     weights, rows = ones(X), row_numbers(X)
     if sample_weight is not None:
         weights = check_dask_weights(sample_weight, "sample_weight", X)
-        weights, X, labels, rows = keep_counted(weights, X, labels, rows)
+        weights, X, labels, rows = drop_weightless_rows(weights, X, labels, rows)
         check_some_weight(X.shape[0] > 0)
         weights = settle_dask_weights(weights)
         classes, labels = find_classes(labels, X)
@@ -295,7 +295,7 @@ def _check_dask_sample(
     if sample_weight is None:
         return X, None
     weights = check_dask_weights(sample_weight, names[1], X)
-    weights, X = keep_counted(weights, X)
+    weights, X = drop_weightless_rows(weights, X)
     check_some_weight(X.shape[0] > 0, names[1])
     return X, weights
 
@@ -311,7 +311,7 @@ def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int,
         if sample_weight is None:
             return X, class_codes(names, labels), len(names), None
         weights = check_dask_weights(sample_weight, "sample_weight", X)
-        weights, X, labels = keep_counted(weights, X, labels)
+        weights, X, labels = drop_weightless_rows(weights, X, labels)
         check_some_weight(X.shape[0] > 0)
         names, labels = find_classes(labels, X)
         return X, class_codes(names, labels), len(names), weights

@@ -72,7 +72,7 @@ def _import_file(path: Path) -> ModuleType:
     name = f"mercer_study_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is no Python file")
+        raise ValueError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and inspect look modules up by name
     spec.loader.exec_module(module)

@@ -57,7 +57,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
                 continue
             match = _CELL.fullmatch(re.sub(r"\s", "", part))
             if match is None:
-                raise ValueError(f"published cell {part!r} of row {label!r} is no number")
+                raise ValueError(f"published cell {part!r} of row {label!r} is not a number")
             spread, dimension = match["spread"], match["dimension"]
             cells[label, column] = Published(
                 float(match["value"]),

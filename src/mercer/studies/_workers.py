@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from mercer._system.processes import interrupts_held, serve_parent
+from mercer._system.processes import end_with_parent, interrupts_held
 from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 from mercer.studies._store import write_outcome
@@ -32,7 +32,7 @@ def run_jobs(
         return
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), initializer=serve_parent
+        workers, multiprocessing.get_context("spawn"), initializer=end_with_parent
     )
     try:
         with interrupts_held():

@@ -38,7 +38,8 @@ def compute(problem: Problem) -> Any:
         reason = backend.refuses(problem)
         if reason is None:
             return backend.run(problem)
-        reasons += [reason] if reason else []  # an empty one: it was not asked
+        if reason:  # an empty reason is not for users: the next backend is simply the better one
+            reasons.append(reason)
     raise ValueError(
         "; ".join(reasons) + "."
         if reasons

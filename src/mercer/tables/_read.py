@@ -83,7 +83,7 @@ def read_table(
     members = archive_members(content) or []
     is_excel = "xl/workbook.xml" in members
     if sheet is not None and not is_excel:
-        raise ValueError(f"{name} is no Excel file (.xlsx): leave out the sheet.")
+        raise ValueError(f"{name} is not an Excel file (.xlsx): leave out the sheet.")
     if is_excel:
         frame, notes = read_excel(
             content, name, sheet, max_bytes=max_bytes, max_columns=max_columns

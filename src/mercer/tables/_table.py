@@ -75,8 +75,8 @@ def as_table(data: Any) -> Table:
             ) from error
     else:
         raise ValueError(
-            f"A {type(data).__name__} is no table: give what read_table returns, or a DataFrame of "
-            "pandas, polars or pyarrow."
+            f"A {type(data).__name__} is not a table: give what read_table returns, or a DataFrame "
+            "of pandas, polars or pyarrow."
         )
     names = [str(name) for name in frame.columns]
     check_names(names, "the table")

@@ -24,8 +24,8 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     The file is written beside its place and moved there when it is complete, so that a full disk
     leaves what was there before.  In CSV and TSV, text that a spreadsheet would run as a formula
     (it begins with ``=``, ``+``, ``-`` or ``@``, also of full width, with a tab or a line break,
-    and is no number) gets an apostrophe in front; :func:`read_table` takes it away again.  Numbers
-    keep all their digits.
+    and is not a number) gets an apostrophe in front; :func:`read_table` takes it away again.
+    Numbers keep all their digits.
 
     Parameters
     ----------
