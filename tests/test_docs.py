@@ -172,6 +172,7 @@ def test_commands_exist_with_their_options(path):
 
 def test_the_version_to_cite_is_this_one():
     assert f"{{{mercer.__version__}}}" in (DOCS / "cite.md").read_text(encoding="utf-8")
+    assert f"version: {mercer.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
