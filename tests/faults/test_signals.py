@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -37,6 +38,12 @@ def start(name, folder, jobs=1):
         text=True,
         start_new_session=True,
     )
+
+
+def hears(pid, number):
+    """Whether a process has a handler for a signal."""
+    mask = re.search(r"SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[1]
+    return bool(int(mask, 16) >> (number - 1) & 1)
 
 
 @pytest.fixture(scope="module")
@@ -112,14 +119,11 @@ def test_batch_systems_get_what_is_finished(only_long, tmp_path):
                  "--jobs", "1", "--budget", "5m"]  # fmt: skip
     process = subprocess.Popen(command(*arguments), env=environment(), cwd=tmp_path, text=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # fmt: skip
-    code, tries = None, 0
-    while code is None and tries < 600:
-        time.sleep(0.1)
-        tries += 1
-        if tries == 60:
-            process.send_signal(signal.SIGTERM)
-        code = process.poll()
-    said = process.communicate(timeout=60)[1]
+    wait_until(lambda: hears(process.pid, signal.SIGTERM), 60, "no handler")
+    time.sleep(4)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=120)[1]
+    code = process.returncode
     assert code in (0, 143), said
     assert "Traceback" not in said
     record("SIGTERM during compare", "right")
