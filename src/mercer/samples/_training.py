@@ -1,4 +1,4 @@
-"""Training data as users pass them, checked: the rows that count, without their copies.
+"""Samples as users pass them to `fit` and to measures, checked: the rows that count.
 
 A warning says where one column drowns the others, as a kernel of one width knows no units.
 """
