@@ -44,7 +44,13 @@ def _words(*folders):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_words_in_code_exist(path):
-    for_authors = path.name in ("CONTRIBUTING.md", "SECURITY.md", "extend.md", "found.md", "reliability.md")
+    for_authors = path.name in (
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "extend.md",
+        "found.md",
+        "reliability.md",
+    )
     known = _words("src", "tests", "benchmarks") if for_authors else _words("src")
     commands = ("mercer ", "python", "pip ", "make ", "git ")
     for span in spans(path.read_text(encoding="utf-8")):

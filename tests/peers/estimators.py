@@ -53,4 +53,4 @@ def _public_values() -> Iterator[Any]:
     for module in pkgutil.iter_modules(mercer.__path__):
         if module.ispkg:
             package = importlib.import_module(f"mercer.{module.name}")
-            yield from (getattr(package, name) for name in package.__all__)
+            yield from (getattr(package, name) for name in getattr(package, "__all__", ()))

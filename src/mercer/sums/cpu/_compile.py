@@ -43,7 +43,12 @@ def compiled(*freedoms):
     def decorate(function):
         function.__qualname__ += f"_{_DIGEST}"
         # By default a division is guarded by a branch, and no loop with one is vectorised.
-        dispatcher = njit(nogil=True, error_model="numpy", fastmath=set(freedoms))(function)
+        # A function that another one calls is inlined there, whatever its size.  Else the process
+        # that compiles would run the copy that was compiled by itself, and one that loads the
+        # caller from the cache the copy that LLVM adapted to the caller: other last bits.
+        dispatcher = njit(
+            nogil=True, error_model="numpy", fastmath=set(freedoms), forceinline=True
+        )(function)
         with suppress(RuntimeError):  # Numba's word for: no folder to cache in
             dispatcher._cache = _Cache(function)
         return dispatcher
