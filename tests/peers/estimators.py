@@ -51,6 +51,6 @@ def nothing() -> list[tuple[str, Any]]:
 
 def _public_values() -> Iterator[Any]:
     for module in pkgutil.iter_modules(mercer.__path__):
-        if module.ispkg:
+        if module.ispkg and not module.name.startswith("_") and module.name != "samples":
             package = importlib.import_module(f"mercer.{module.name}")
-            yield from (getattr(package, name) for name in getattr(package, "__all__", ()))
+            yield from (getattr(package, name) for name in package.__all__)
