@@ -298,7 +298,7 @@ def test_cauchy_windows_have_cuts_in_any_dimension_and_potentials_in_one():
     assert information_potential(line, bandwidth=0.7, kernel="cauchy") == pytest.approx(
         k(line, line) / (np.pi * 0.7), rel=1e-9
     )
-    with pytest.raises(ValueError, match="'cauchy' is no density"):
+    with pytest.raises(ValueError, match="'cauchy' is not a density"):
         information_potential(X, bandwidth=0.7, kernel="cauchy")
 
 
