@@ -94,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
         # A reader that has seen enough, such as head, is no error.
         return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except BrokenPipeError:
-        sys.stdout = io.StringIO()  # what is left is not written when Python ends
+        _forget_output()
         return 0
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -102,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
         return _admit()
     except OSError as error:
         if error.filename is None and error.errno in _FULL:  # errors of files name them
-            sys.stdout = io.StringIO()  # what is left is not written when Python ends
+            _forget_output()
             return _refuse(f"Standard output cannot be written ({error.strerror}).")
         return _refuse(str(error))
     except (LookupError, ValueError) as error:
@@ -114,6 +114,17 @@ def _run(arguments: Sequence[str]) -> int:
             return _refuse(_usage(error))
         return _admit()
     return code if isinstance(code, int) else 0
+
+
+def _forget_output() -> None:
+    """Drop what could not be printed: Python would try again, and fail, when the stream goes.
+
+    Closing the raw file drops what is before it, and leaves the descriptor as it is.
+    """
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    if raw is not None:
+        raw.close()
+    sys.stdout = io.StringIO()
 
 
 def _print_any_character() -> None:
