@@ -15,14 +15,12 @@ from sklearn.utils import _safe_indexing as take_rows_of_any
 from sklearn.utils._array_api import get_namespace
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
     "FloatInterval",
     "HasMethods",
     "Interval",
     "StrOptions",
-    "check_sample_weight",
     "effective_n_threads",
     "fit_afresh",
     "fit_context",
