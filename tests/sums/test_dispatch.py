@@ -114,6 +114,15 @@ def test_each_array_has_one_owner(torch):
     assert kind_of(X) not in _torch.OWNS
 
 
+def test_tensors_on_a_gpu_are_told_apart_without_one(torch):
+    fake = pytest.importorskip("torch._subclasses.fake_tensor")
+    with fake.FakeTensorMode():
+        there = kind_of(torch.empty(2, 2, device="cuda"))
+    owners = [name for name in _dispatch._BACKENDS if there in import_module(name).OWNS]
+    assert there == "cuda"
+    assert owners == ["mercer.sums._in_memory", "mercer.sums.cuda", "mercer.sums.torch"]
+
+
 def test_first_backend_that_does_not_refuse_computes(monkeypatch):
     calls = []
 
