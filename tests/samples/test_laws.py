@@ -75,6 +75,7 @@ def test_uniform_priors_are_equal_ones(model, iris):
         ([0.5, 0.5, 0.5], r"priors must add up to 1, got 1\.5\."),
         ([0.6, 0.5, -0.1], r"priors must be finite and not negative, got \[0\.6, 0\.5, -0\.1\]\."),
         ([0.5, 0.5, np.nan], "priors must be finite and not negative"),
+        (["a", "b", "c"], r"priors must be numbers, got \['a', 'b', 'c'\]\."),
     ],
 )
 def test_wrong_priors_get_one_sentence(model, priors, message, iris):

@@ -5,6 +5,7 @@ import pytest
 
 from lazy import cut
 from mercer import ParzenClassifier
+from mercer.information import laplacian_information_cut, log_laplacian_information_cut
 from mercer.samples import SortedSample, check_training, heaviest_rows, random_rows
 
 dask = pytest.importorskip("dask")
@@ -129,3 +130,23 @@ def test_the_heaviest_rows_are_the_same_in_blocks_and_of_equals_the_first(given,
             np.testing.assert_array_equal(chosen, np.sort(wanted))
         lazy = dask.array.from_array(weights, chunks=blocks.weights.chunks)
         np.testing.assert_array_equal(heaviest_rows(blocks, shares, lazy), found)
+
+
+MIXED = np.array([1, "a"] * 10, dtype=object)
+MIXED_SENTENCE = (
+    r"^y has labels that cannot be put in order, such as numbers beside text"
+)
+
+
+@pytest.mark.parametrize("measure", [laplacian_information_cut, log_laplacian_information_cut])
+def test_labels_without_an_order_get_one_sentence(measure):
+    X = np.arange(40.0).reshape(20, 2)
+    for rows in (X, cut(X, 3)):
+        with pytest.raises(ValueError, match=MIXED_SENTENCE):
+            measure(rows, MIXED, bandwidth=1.0)
+
+
+def test_labels_in_blocks_without_an_order_get_one_sentence():
+    X = np.arange(40.0).reshape(20, 2)
+    with pytest.raises(ValueError, match=MIXED_SENTENCE):
+        ParzenClassifier().fit(cut(X, 3), MIXED)

@@ -161,6 +161,17 @@ def check_span(X: Array) -> None:
         )
 
 
+def classes_of(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes in order, and the number of each label's class."""
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "y has labels that cannot be put in order, such as numbers beside text: make them all "
+            "of one type."
+        ) from None
+
+
 def check_size(X: Array) -> None:
     """Refuse numbers so large that their squares leave the range, naming the first."""
     if issparse(X):

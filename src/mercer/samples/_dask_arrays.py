@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
 from mercer.samples._blocks import Blocks, compute, is_in_blocks, share_of_machine
-from mercer.samples._checks import check_matrix, check_rows
+from mercer.samples._checks import check_matrix, check_rows, classes_of
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,
@@ -171,7 +171,7 @@ def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
             f"{tuple(y.shape)}."
         )
     if not is_lazy:
-        return np.unique(y), as_blocks(y, X)
+        return classes_of(y)[0], as_blocks(y, X)
     y = as_blocks(y, X)
     parts = Blocks.of(y).map(_classes_of, name="classes")
     return np.asarray(compute(parts.merged(np.union1d, name="classes"))[0]), y
@@ -291,7 +291,7 @@ def _finite(block: NDArray[Any], name: str, start: int) -> None:
 
 
 def _classes_of(_: int, labels: NDArray[Any]) -> NDArray[Any]:
-    return np.unique(labels)
+    return classes_of(labels)[0]
 
 
 def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[Any]:

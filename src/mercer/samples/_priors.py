@@ -25,7 +25,10 @@ def check_priors(priors: Any, in_class: FloatArray) -> FloatArray:
         return np.asarray(in_class / in_class.sum())
     if isinstance(priors, str):  # "uniform": the constraints allow no other
         return np.full(in_class.size, 1 / in_class.size)
-    values = np.asarray(priors, dtype=float)
+    try:
+        values = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"priors must be numbers, got {priors!r}.") from None
     if values.shape != in_class.shape:
         raise ValueError(
             f"priors must have one entry for each of the {in_class.size} classes, got shape "

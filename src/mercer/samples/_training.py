@@ -21,6 +21,7 @@ from mercer.samples._checks import (
     check_same_library,
     check_span,
     check_tensor,
+    classes_of,
     dense_rows,
     match_rows,
     wide_enough,
@@ -328,5 +329,5 @@ def check_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, int,
         counted_rows = np.flatnonzero(weights)
         labels, weights = labels[counted_rows], weights[counted_rows]
         X = wide_enough(take_rows(X, counted_rows), weights)
-    names, codes = np.unique(labels, return_inverse=True)
+    names, codes = classes_of(labels)
     return X, codes, len(names), weights
