@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     _print_any_character()
-    # A disk without room for joblib's locks: the commands have processes of their own.
+    # joblib warns where a disk has no room for its locks; the commands start no process by it.
     warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     with _heard_like_ctrl_c(signal.SIGTERM) as was_heard:
         code = _run(arguments)
@@ -119,7 +119,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _forget_output() -> None:
     """Drop what could not be printed: Python would try again, and fail, when the stream goes.
 
-    Closing the raw file drops what is before it, and leaves the descriptor as it is.
+    Closing the raw file drops what waits to be written; the descriptor of the process stays open.
     """
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if raw is not None:

@@ -89,7 +89,10 @@ def no_map(reason: str) -> "tuple[pd.DataFrame, dict[str, Any]]":
 
 
 def _serve(connection: Connection) -> None:
-    """Send the map, or why there is none, and print nothing: without memory that has no end."""
+    """Send the map, or why there is none.
+
+    Standard error is closed: without memory, libraries would fill it with tracebacks.
+    """
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 2)
     end_with_parent()
