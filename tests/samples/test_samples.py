@@ -133,9 +133,7 @@ def test_the_heaviest_rows_are_the_same_in_blocks_and_of_equals_the_first(given,
 
 
 MIXED = np.array([1, "a"] * 10, dtype=object)
-MIXED_SENTENCE = (
-    r"^y has labels that cannot be put in order, such as numbers beside text"
-)
+MIXED_SENTENCE = r"^y has labels that cannot be put in order, such as numbers beside text"
 
 
 @pytest.mark.parametrize("measure", [laplacian_information_cut, log_laplacian_information_cut])
