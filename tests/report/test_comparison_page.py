@@ -11,12 +11,11 @@ from numpy.testing import assert_allclose
 
 from mercer.report import write_comparison_report
 from mercer.report._comparison_results import read_comparison
-from mercer.report._confusion import view_confusion
 from mercer.report._numbers import counted, p_value, seconds, share, size
-from mercer.report._question import sentences
-from mercer.report._ranking import model_lines, other_measures, pair_lines
-from mercer.report._raster import picture
-from mercer.report._score_chart import draw_scores
+from mercer.report.charts._layers import picture
+from mercer.report.comparison._confusion import view_confusion
+from mercer.report.comparison._question import sentences
+from mercer.report.comparison._ranking import draw_scores, model_lines, other_measures, pair_lines
 from report.comparisons import (
     NASTY,
     make_content,

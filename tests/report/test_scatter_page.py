@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mercer.report import write_scatter_page
-from mercer.report._scatter import make_scatter
+from mercer.report.charts._scatter_figure import make_scatter
 from report.comparisons import NASTY, make_points
 from report.parsed import Page
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from mercer.report._numbers import decimals, duration, fixed, signed
-from mercer.report._results import read_results
-from mercer.report._tables import make_table, table_name
+from mercer.report.study._paper_tables import make_table, table_name
+from mercer.report.study._results import read_results
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mercer.comparison import compare_over_datasets
-from mercer.report._verdicts import judge
+from mercer.report.study._verdicts import judge
 
 ROWS = [f"set {k}" for k in range(10)]
 

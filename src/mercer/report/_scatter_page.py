@@ -9,7 +9,7 @@ import pandas as pd
 
 from mercer.report._document import render_template, write_whole
 from mercer.report._numbers import counted, share
-from mercer.report._scatter import make_scatter
+from mercer.report.charts._scatter_figure import make_scatter
 
 __all__ = ["write_scatter_page"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from mercer.report._charts import draw_panel
 from mercer.report._numbers import fixed, share
+from mercer.report.charts._figures import draw_panel
 
 __all__ = ["CurvesView", "view_curves"]
 

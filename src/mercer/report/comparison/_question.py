@@ -7,9 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mercer.report._charts import draw_panel
-from mercer.report._glyphs import COLOURS
 from mercer.report._numbers import counted, listed, share
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import COLOURS
 
 __all__ = ["ClassShare", "ColumnLine", "class_bars", "class_shares", "column_lines", "sentences"]
 

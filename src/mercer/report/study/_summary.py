@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._marks import MEASURED, UNMEASURED, Mark, mark_named
+from mercer.report.study._marks import MEASURED, UNMEASURED, Mark, mark_named
 
 __all__ = ["Reason", "StudyCount", "Summary", "count_sentences", "group_reasons", "summarise"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.report._charts import draw_panel
 from mercer.report._numbers import counted, share
+from mercer.report.charts._figures import draw_panel
 
 __all__ = ["ConfusionView", "view_confusion"]
 

@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 
 from mercer._system.files import make_folder
-from mercer.report._about import repeat_command, run_facts
-from mercer.report._document import write_whole
-from mercer.report._folder import only_from
-from mercer.report._links import anchor
+from mercer.report._checked_files import only_from
+from mercer.report._document import anchor, write_whole
 from mercer.report._numbers import decimals, fixed, known
-from mercer.report._results import Results, read_results
-from mercer.report._standalone import draw_figure
-from mercer.report._summary import count_sentences, group_reasons, summarise
-from mercer.report._tables import table_name
+from mercer.report.charts._figures import draw_figure
+from mercer.report.study._about import repeat_command, run_facts
+from mercer.report.study._paper_tables import table_name
+from mercer.report.study._results import Results, read_results
+from mercer.report.study._summary import count_sentences, group_reasons, summarise
 
 __all__ = ["write_markdown"]
 

@@ -15,11 +15,11 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from mercer.report._charts import draw_panel
-from mercer.report._glyphs import COLOURS, SHAPES, glyph, is_outline
 from mercer.report._numbers import counted, listed
-from mercer.report._scales import domain_of, padded
-from mercer.report._svg import element
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import COLOURS, SHAPES, glyph, is_outline
+from mercer.report.charts._scales import domain_of, padded
+from mercer.report.charts._svg import element
 
 __all__ = ["Scatter", "make_scatter"]
 

@@ -8,25 +8,25 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from mercer.report._checked_files import only_from
 from mercer.report._comparison_results import Comparison, read_comparison
-from mercer.report._confusion import view_confusion
-from mercer.report._curves import view_curves
 from mercer.report._document import render_template, write_whole
-from mercer.report._folder import only_from
-from mercer.report._glyphs import COLOURS
-from mercer.report._measured import machine_facts, measured_sentences
 from mercer.report._numbers import counted, share
-from mercer.report._question import class_bars, class_shares, column_lines, sentences
-from mercer.report._ranking import (
+from mercer.report.charts._glyphs import COLOURS
+from mercer.report.charts._scatter_figure import Scatter, make_scatter
+from mercer.report.comparison._confusion import view_confusion
+from mercer.report.comparison._curves import view_curves
+from mercer.report.comparison._measured import machine_facts, measured_sentences
+from mercer.report.comparison._question import class_bars, class_shares, column_lines, sentences
+from mercer.report.comparison._ranking import (
     METRICS,
     ModelLine,
+    draw_scores,
     model_lines,
     other_measures,
     pair_lines,
     scores_by_split,
 )
-from mercer.report._scatter import Scatter, make_scatter
-from mercer.report._score_chart import draw_scores
 
 __all__ = ["write_comparison_report"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._marks import UNMEASURED, Mark, mark_named
 from mercer.report._numbers import decimals, duration, fixed, known, signed
-from mercer.report._summary import Reason, group_reasons
+from mercer.report.study._marks import UNMEASURED, Mark, mark_named
+from mercer.report.study._summary import Reason, group_reasons
 
 __all__ = ["Cell", "Column", "Line", "Row", "TableView", "make_table", "table_name"]
 
