@@ -49,7 +49,7 @@ def test_numbers_are_those_of_the_comparison():
     (pair,) = verdict.pairs
     assert pair.difference == f"{expected['difference']:.2f} points"
     assert pair.interval == f"{expected['low']:.2f} to {expected['high']:.2f}"
-    assert pair.p == f"{expected['pvalue_holm']:.3f}"
+    assert pair.pvalue == expected["pvalue_holm"]
     assert pair.same == f"{expected['P(same)']:.2f}"
 
 

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import console, counted, one_line, percent, print_notes
+from mercer._system.words import count_of, percent
+from mercer.cli._output import console, one_line, print_notes
 
 __all__ = ["print_comparison"]
 
@@ -49,7 +50,7 @@ def _print_question(screen: Console, content: Mapping[str, Any]) -> None:
     classes = sorted(question["classes"], key=lambda one: -one["rows"])
     shown = [f"{one['name']} ({percent(one['rows'] / question['rows'])})" for one in classes[:5]]
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    rows = f"{counted(question['rows'], 'row')}, {counted(used, 'column')} used"
+    rows = f"{count_of(question['rows'], 'row')}, {count_of(used, 'column')} used"
     classes_of = f"{question['target']}: {', '.join(shown)}{more}"
     screen.print(
         f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"

@@ -10,10 +10,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mercer._system.files import sweep, written_whole
-from mercer.report._numbers import duration
+from mercer._system.words import duration, grouped, p_number, p_value, percent
 from mercer.report.charts._svg import element
 
-__all__ = ["anchor", "linked", "render_template", "write_whole"]
+__all__ = ["anchor", "linked", "page_count", "render_template", "write_whole"]
 
 
 def render_template(name: str, **content: object) -> str:
@@ -31,13 +31,26 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digest=_digest, linked=linked, duration=duration)
+    environment.filters.update(
+        digest=_digest,
+        linked=linked,
+        page_count=page_count,
+        duration=duration,
+        percent=percent,
+        p_number=p_number,
+        p_value=p_value,
+    )
     return environment
 
 
 def _digest(script: str) -> str:
     """Name a script as a page's policy does, which lets no other run."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def page_count(number: float) -> str:
+    """Write a whole number with narrow spaces between thousands, at which no line breaks."""
+    return grouped(number).replace(" ", "\u202f")
 
 
 def write_whole(path: Path, text: str) -> Path:

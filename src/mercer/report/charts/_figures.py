@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 from markupsafe import Markup
 
+from mercer._system.words import fixed
 from mercer.report._document import render_template
-from mercer.report._numbers import fixed
 from mercer.report.charts._axes import Axes, Layer, draw_axes, make_axes, numbers
 from mercer.report.charts._layers import draw_layer, point_shapes, swatch
 from mercer.report.charts._svg import element, text_width

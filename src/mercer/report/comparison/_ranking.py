@@ -9,15 +9,15 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from mercer._system.vocabulary import STANDINGS, Mark, metric_named
+from mercer._system.words import duration, fixed, is_known, p_number, p_remark, signed, size
 from mercer.report._comparison_results import Comparison
-from mercer.report._numbers import counted, fixed, known, p_value, seconds, signed, size
+from mercer.report._document import page_count
 from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
 from mercer.report.charts._svg import coordinate, element, text_width
-from mercer.report.study._marks import Mark
 
 __all__ = [
-    "METRICS",
     "ModelLine",
     "PairLine",
     "draw_scores",
@@ -27,24 +27,8 @@ __all__ = [
     "scores_by_split",
 ]
 
-METRICS = {
-    "accuracy": "accuracy",
-    "balanced": "balanced accuracy",
-    "f1": "F1",
-    "auc": "area under the ROC curve",
-    "average-precision": "average precision",
-    "log-loss": "log loss",
-}
 _KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
 _PLACES = 3
-
-_BEST = Mark("best", "better", "the best mean score")
-_NOT_TOLD = Mark("not told apart", "other", "the difference from the best could be chance")
-_WORSE = Mark("worse", "short", "worse than the best by more than chance explains")
-_UNTESTED = Mark("not tested", "no-data", "one round tells nothing apart")
-_FAILED = Mark("failed", "failed", "it ended in an error")
-_LEFT_OUT = Mark("left out", "not-run", "the budget was too short for it")
-_STANDINGS = {mark.name: mark for mark in (_BEST, _NOT_TOLD, _WORSE)}
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ class ModelLine:
     @property
     def is_scored(self) -> bool:
         """Whether it took part."""
-        return known(self.numbers["score"])
+        return is_known(self.numbers["score"])
 
 
 @dataclass(frozen=True)
@@ -93,37 +77,37 @@ def model_lines(models: Sequence[Mapping[str, Any]]) -> list[ModelLine]:
 
 def _model(model: Mapping[str, Any]) -> ModelLine:
     if model["error"]:
-        mark = _FAILED
-    elif model["note"] and not known(model["score"]):
-        mark = _LEFT_OUT
+        mark = STANDINGS["failed"]
+    elif model["note"] and not is_known(model["score"]):
+        mark = STANDINGS["left out"]
     else:
-        mark = _STANDINGS.get(model["against_best"] or "", _UNTESTED)
+        mark = STANDINGS.get(model["against_best"] or "", STANDINGS["not tested"])
     sample = model.get("sample", "")
     said = [sample and f"It {sample}.", model["error"], model["note"], model.get("warning", "")]
     numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
-    is_scored = known(model["score"])
+    is_scored = is_known(model["score"])
     return ModelLine(
         name=model["name"],
         label=model["label"],
         kind=_KINDS.get(model["kind"], model["kind"]),
         mark=mark,
-        p="" if known(model["pvalue"]) and model["pvalue"] >= 0.995 else p_value(model["pvalue"]),
+        p=p_remark(model["pvalue"]),
         score=fixed(model["score"], _PLACES) if is_scored else "–",
         interval=_interval(model["low"], model["high"]),
         behind=fixed(model["difference"], _PLACES)
-        if known(model["difference"]) and mark is not _BEST
+        if is_known(model["difference"]) and mark.name != "best"
         else "",
-        fit=seconds(model["fit_seconds"]),
-        predict=seconds(model["predict_seconds"]),
+        fit=duration(model["fit_seconds"]),
+        predict=duration(model["predict_seconds"]),
         size=size(model["bytes"]),
-        rows=counted(model["n_rows_fitted"]) if is_scored else "–",
+        rows=page_count(model["n_rows_fitted"]) if is_scored else "–",
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
         numbers={name: model[name] for name in numbers},
     )
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    if not (known(low) and known(high)):
+    if not (is_known(low) and is_known(high)):
         return "–"
     return f"{fixed(low, _PLACES)} to {fixed(high, _PLACES)}"
 
@@ -133,22 +117,22 @@ def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLin
     lines = []
     for pair in pairs:
         a, b, gap, low, high = (pair[key] for key in ("a", "b", "difference", "low", "high"))
-        if known(gap) and gap < 0:
+        if is_known(gap) and gap < 0:
             a, b, gap = b, a, -gap
-            low, high = (-high, -low) if known(low) and known(high) else (None, None)
+            low, high = (-high, -low) if is_known(low) and is_known(high) else (None, None)
         corrected = pair["corrected"]
         lines.append(
             (
-                corrected if known(corrected) else 2.0,
+                corrected if is_known(corrected) else 2.0,
                 PairLine(
                     better=a,
                     worse=b,
-                    difference=signed(gap, _PLACES) if known(gap) else "–",
+                    difference=signed(gap, _PLACES) if is_known(gap) else "–",
                     interval=_interval(low, high),
-                    p=p_value(pair["pvalue"]).removeprefix("= "),
-                    corrected=p_value(corrected).removeprefix("= "),
+                    p=p_number(pair["pvalue"]),
+                    corrected=p_number(corrected),
                     verdict=pair["verdict"],
-                    is_different=known(corrected) and corrected < 1 - level,
+                    is_different=is_known(corrected) and corrected < 1 - level,
                 ),
             )
         )
@@ -157,7 +141,7 @@ def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLin
 
 def scores_by_split(comparison: Comparison) -> pd.DataFrame:
     """Return the lines of ``scores.csv`` that count: models in the ranking, splits of all."""
-    names = [one["name"] for one in comparison.content["models"] if known(one["score"])]
+    names = [one["name"] for one in comparison.content["models"] if is_known(one["score"])]
     scores = comparison.scores[comparison.scores["model"].isin(names)]
     shared = scores.groupby("split")["model"].nunique() == len(names)
     return scores[scores["split"].isin(shared.index[shared])]
@@ -172,11 +156,14 @@ def other_measures(comparison: Comparison) -> tuple[list[str], list[tuple[str, l
     lines = [
         (
             name,
-            [fixed(value, _PLACES) if known(value) else "–" for value in means.loc[name, columns]],
+            [
+                fixed(value, _PLACES) if is_known(value) else "–"
+                for value in means.loc[name, columns]
+            ],
         )
         for name in order
     ]
-    return [METRICS.get(one, one) for one in columns], lines
+    return [metric_named(one).words for one in columns], lines
 
 
 _WIDTH, _ROW, _TOP = 400.0, 26.0, 26.0
@@ -244,7 +231,7 @@ def _domain(
 
 def _line(line: ModelLine, scores: NDArray[np.float64], x: Linear, y: float) -> list[Markup]:
     score, low, high = (line.numbers[key] for key in ("score", "low", "high"))
-    if not known(score):
+    if not is_known(score):
         return []
     ends = x.lengths
     across = float(x(score))
@@ -260,7 +247,7 @@ def _line(line: ModelLine, scores: NDArray[np.float64], x: Linear, y: float) -> 
     if len(inside):
         d = "".join(f"M{coordinate(at)} {y - 6:.1f}v12" for at in x(inside))
         parts.append(element("path", class_="splits", d=d))
-    if known(low) and known(high):
+    if is_known(low) and is_known(high):
         start, stop = np.clip(x([low, high]), *ends)
         d = f"M{coordinate(start)} {y:.1f}H{coordinate(stop)}"
         parts.append(element("path", class_="line interval", d=d))

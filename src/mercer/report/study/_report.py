@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from mercer._system.vocabulary import MARKS, mark_named
+from mercer._system.words import fixed, is_known, signed
 from mercer.report._checked_files import only_from
 from mercer.report._document import anchor, render_template, write_whole
-from mercer.report._numbers import decimals, fixed, known, signed
 from mercer.report.charts._figures import draw_panel
 from mercer.report.study._about import repeat_command, run_facts
-from mercer.report.study._marks import MARKS, mark_named
-from mercer.report.study._paper_tables import TableView, make_table, table_name
+from mercer.report.study._paper_tables import TableView, decimals, make_table, table_name
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import StudyCount, count_sentences, summarise
 from mercer.report.study._verdicts import Verdict, judge, written_audit
@@ -182,7 +182,7 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
         published, measured, seconds = record["published"], record["measured"], record["seconds"]
         printed = decimals([published, record["published_spread"]])
         places = min(max(printed, 1), 3)
-        both = known(published) and known(measured)
+        both = is_known(published) and is_known(measured)
         lines.append(
             {
                 **{name: record[name] for name in ("study", "row", "column", "reading")},
@@ -192,14 +192,14 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
                 "measured": _with_spread(measured, record["spread"], places),
                 "difference": signed(measured - published, places) if both else "",
                 "mark": mark_named(record["mark"]),
-                "n": f"{record['n']:.0f}" if known(record["n"]) and record["n"] else "",
-                "seconds": fixed(seconds, 1) if known(seconds) and seconds else "",
+                "n": f"{record['n']:.0f}" if is_known(record["n"]) and record["n"] else "",
+                "seconds": fixed(seconds, 1) if is_known(seconds) and seconds else "",
             }
         )
     return lines
 
 
 def _with_spread(value: float, spread: float, places: int) -> str:
-    if not known(value):
+    if not is_known(value):
         return ""
-    return fixed(value, places) + (f" ± {fixed(spread, places)}" if known(spread) else "")
+    return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")
