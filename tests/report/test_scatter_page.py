@@ -166,6 +166,6 @@ def test_a_missing_column_is_named(tmp_path, name):
 def test_an_empty_frame_and_a_missing_folder_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no rows"):
         write_scatter_page(make_points(["a"]).iloc[:0], tmp_path / "map.html", title="t")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
         write_scatter_page(make_points(["a"]), tmp_path / "no" / "map.html", title="t")
     assert list(tmp_path.iterdir()) == []

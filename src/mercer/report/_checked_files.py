@@ -1,7 +1,7 @@
-"""Files of a results folder, read and checked; what is wrong is said in a sentence.
+"""Files of a results folder, read and checked; errors say in one sentence what is wrong.
 
-A folder may come from somebody else, so that nothing in it is taken for granted: not its size, not
-that a file of figures is inside it, and not what a number is.
+A folder may come from somebody else, so nothing in it is taken for granted: a file may be huge, a
+path may lead out of the folder, and a number may be a word.
 """
 
 import json
@@ -16,29 +16,32 @@ from mercer._system.files import read_at_most
 from mercer._system.formulas import restored
 from mercer._system.words import limit_of_bytes
 
-__all__ = ["check_folder", "only_from", "read_json", "read_table"]
+__all__ = ["blame_folder", "check_folder", "read_json", "read_table"]
 
-_MAX_BYTES = 1 << 28
+_MAX_BYTES = 1 << 28  # of one file; those that Mercer writes are far smaller
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse what is no folder."""
+    """Raise an error unless the results folder exists."""
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no results folder {folder}")
+        raise FileNotFoundError(f"There is no results folder {folder}.")
 
 
 @contextmanager
-def only_from(folder: Path, command: str) -> Iterator[None]:
-    """Say in a sentence that a folder holds what cannot be shown, whatever it was stumbled over."""
+def blame_folder(folder: Path, command: str) -> Iterator[None]:
+    """Turn any error into a sentence that names the folder whose content caused it.
+
+    A page is made from what a folder holds; a forged folder can make any step of that fail.
+    """
     try:
         yield
     except (MemoryError, OSError):
         raise
-    except Exception as error:  # what a made-up folder may raise is anything
+    except Exception as error:
         what = (str(error).splitlines() or [""])[0][:100]
         raise ValueError(
             f"{folder} holds something that `{command}` does not write "
-            f"({type(error).__name__}: {what}): run it again"
+            f"({type(error).__name__}: {what}): run it again."
         ) from error
 
 
@@ -48,11 +51,11 @@ def read_json(folder: Path, name: str, kind: type, command: str) -> Any:
     try:
         content = json.loads(text)
     except RecursionError as error:
-        raise ValueError(f"{folder / name} is nested too deeply") from error
-    except ValueError as error:  # of JSON, or of a number with more digits than Python reads
-        raise ValueError(f"{folder / name} is not valid JSON: {error}") from error
+        raise ValueError(f"{folder / name} is nested too deeply.") from error
+    except ValueError as error:  # not JSON, or a number with more digits than Python reads
+        raise ValueError(f"{folder / name} is not valid JSON: {error}.") from error
     if not isinstance(content, kind):
-        raise ValueError(f"{folder / name} is not what `{command}` writes")
+        raise ValueError(f"{folder / name} is not what `{command}` writes.")
     return content
 
 
@@ -67,32 +70,32 @@ def read_table(
         table = restored(table.set_axis(map(str, table.columns), axis=1))
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()
-    except ValueError as error:  # ragged, or a quotation mark that is never closed
+    except ValueError as error:  # rows of unequal length, or a quotation mark that is never closed
         raise ValueError(f"{path} is not valid CSV: {error}") from error
     missing = [column for column in columns if column not in table.columns]
     if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}")
+        raise ValueError(f"{path} has no column {missing[0]!r}.")
     for column in numbers:
         try:
             table[column] = [float(text or "nan") for text in table[column]]
         except ValueError as error:
-            raise ValueError(f"{path}: column {column!r} holds more than numbers") from error
+            raise ValueError(f"{path}: column {column!r} holds more than numbers.") from error
     return table
 
 
 def _read(folder: Path, name: str) -> str:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{folder} refers to {str(name)!r}, which is not inside it")
+        raise ValueError(f"{folder} refers to {str(name)!r}, which is not inside it.")
     if not path.is_file():
-        raise FileNotFoundError(f"{folder} is not a complete results folder: {name} is missing")
+        raise FileNotFoundError(f"{folder} is not a complete results folder: {name} is missing.")
     with path.open("rb") as stream:
         content = read_at_most(stream, _MAX_BYTES)
     if len(content) > _MAX_BYTES:
         raise ValueError(
-            f"{path} is larger than {limit_of_bytes(_MAX_BYTES)}, the most that is read"
+            f"{path} is larger than {limit_of_bytes(_MAX_BYTES)}, the most that is read."
         )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text") from error
+        raise ValueError(f"{path} is not UTF-8 text.") from error
