@@ -80,6 +80,8 @@ def test_points_without_a_place_are_counted():
     scatter = make_scatter(points, ["a", "b"], title="t")
     assert scatter.n == 38
     assert scatter.notes == ["2 rows have no place on it."]
+    points = points.drop(index=4)
+    assert make_scatter(points, ["a", "b"], title="t").notes == ["1 row has no place on it."]
 
 
 def test_one_far_row_does_not_ruin_the_map():

@@ -113,7 +113,10 @@ def make_scatter(
     across, up = (padded(domain_of([ends]), 0.04) for ends in limits)
     is_split = bool(frame["held_out"].any() and not frame["held_out"].all())
     shown = _still_rows(kinds, len(classes))
-    notes = [f"{page_count(n_without_place)} rows have no place on it."] if n_without_place else []
+    notes = []
+    if n_without_place:
+        have = "row has" if n_without_place == 1 else "rows have"
+        notes.append(f"{page_count(n_without_place)} {have} no place on it.")
     flags |= (_BEYOND * is_beyond).astype(np.uint8)
     if is_beyond.any():
         notes.append(_describe_far_rows(frame["row"][is_beyond].tolist()))
