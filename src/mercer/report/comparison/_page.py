@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence
-from mercer.report._checked_files import blame_folder
 from mercer.report._comparison_results import Comparison, read_comparison
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._glyphs import COLOURS
@@ -64,7 +64,7 @@ def write_comparison_report(
     """
     comparison = read_comparison(folder)
     path = Path(folder) / "report.html" if path is None else Path(path)
-    with blame_folder(Path(folder), "mercer compare"):
+    with only_from(Path(folder), "mercer compare"):
         page = render_comparison(comparison)
     return write_whole(path, page)
 

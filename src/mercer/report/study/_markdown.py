@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from mercer._system.files import make_folder
+from mercer._system.results import only_from
 from mercer._system.vocabulary import mark_named
 from mercer._system.words import fixed, is_known
-from mercer.report._checked_files import blame_folder
 from mercer.report._document import anchor, write_whole
 from mercer.report.charts._figures import draw_figure
 from mercer.report.study._about import repeat_command, run_facts
@@ -44,7 +44,7 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     """
     results, path = read_results(folder), Path(path)
     figures = path.with_suffix("")
-    with blame_folder(Path(folder), "mercer reproduce"):
+    with only_from(Path(folder), "mercer reproduce"):
         lines, drawings = _written(results, figures.name)
     make_folder(figures)
     for file, drawing in drawings.items():

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from mercer._system.results import only_from
 from mercer._system.vocabulary import MARKS, mark_named
 from mercer._system.words import fixed, is_known, signed
-from mercer.report._checked_files import blame_folder
 from mercer.report._document import anchor, render_template, write_whole
 from mercer.report.charts._figures import draw_panel
 from mercer.report.study._about import repeat_command, run_facts
@@ -53,7 +53,7 @@ def write_report(
     """
     results = read_results(folder)
     path = Path(folder) / "report.html" if path is None else Path(path)
-    with blame_folder(Path(folder), "mercer reproduce"):
+    with only_from(Path(folder), "mercer reproduce"):
         page = render(results)
     return write_whole(path, page)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._checked_files import blame_folder, check_folder, read_json, read_table
+from mercer._system.results import check_folder, only_from, read_json, read_table
 
 __all__ = ["Results", "read_results"]
 
@@ -65,7 +65,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes.") from error
     cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
-    with blame_folder(folder, _COMMAND):
+    with only_from(folder, _COMMAND):
         files = [
             str(figure["file"])
             for study in studies

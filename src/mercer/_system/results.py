@@ -1,7 +1,7 @@
-"""Files of a results folder, read and checked; errors say in one sentence what is wrong.
+"""Files of a results folder, read and checked; what is wrong is said in a sentence.
 
-A folder may come from somebody else, so nothing in it is taken for granted: a file may be huge, a
-path may lead out of the folder, and a number may be a word.
+A folder may come from somebody else, so that nothing in it is taken for granted: not its size, not
+that a file of figures is inside it, and not what a number is.
 """
 
 import json
@@ -14,30 +14,26 @@ import pandas as pd
 
 from mercer._system.files import read_at_most
 from mercer._system.formulas import restored
-from mercer._system.words import limit_of_bytes
 
-__all__ = ["blame_folder", "check_folder", "read_json", "read_table"]
+__all__ = ["check_folder", "only_from", "read_json", "read_table"]
 
-_MAX_BYTES = 1 << 28  # of one file; those that Mercer writes are far smaller
+_MAX_BYTES = 1 << 28
 
 
 def check_folder(folder: Path) -> None:
-    """Raise an error unless the results folder exists."""
+    """Raise an error where there is no such folder."""
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no results folder {folder}.")
 
 
 @contextmanager
-def blame_folder(folder: Path, command: str) -> Iterator[None]:
-    """Turn any error into a sentence that names the folder whose content caused it.
-
-    A page is made from what a folder holds; a forged folder can make any step of that fail.
-    """
+def only_from(folder: Path, command: str) -> Iterator[None]:
+    """Turn any error while a folder is shown into a sentence that names the folder."""
     try:
         yield
     except (MemoryError, OSError):
         raise
-    except Exception as error:
+    except Exception as error:  # what a made-up folder may raise is anything
         what = (str(error).splitlines() or [""])[0][:100]
         raise ValueError(
             f"{folder} holds something that `{command}` does not write "
@@ -52,7 +48,7 @@ def read_json(folder: Path, name: str, kind: type, command: str) -> Any:
         content = json.loads(text)
     except RecursionError as error:
         raise ValueError(f"{folder / name} is nested too deeply.") from error
-    except ValueError as error:  # not JSON, or a number with more digits than Python reads
+    except ValueError as error:  # of JSON, or of a number with more digits than Python reads
         raise ValueError(f"{folder / name} is not valid JSON: {error}.") from error
     if not isinstance(content, kind):
         raise ValueError(f"{folder / name} is not what `{command}` writes.")
@@ -70,8 +66,8 @@ def read_table(
         table = restored(table.set_axis(map(str, table.columns), axis=1))
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()
-    except ValueError as error:  # rows of unequal length, or a quotation mark that is never closed
-        raise ValueError(f"{path} is not valid CSV: {error}") from error
+    except ValueError as error:  # ragged, or a quotation mark that is never closed
+        raise ValueError(f"{path} is not valid CSV: {error}.") from error
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}.")
@@ -92,9 +88,7 @@ def _read(folder: Path, name: str) -> str:
     with path.open("rb") as stream:
         content = read_at_most(stream, _MAX_BYTES)
     if len(content) > _MAX_BYTES:
-        raise ValueError(
-            f"{path} is larger than {limit_of_bytes(_MAX_BYTES)}, the most that is read."
-        )
+        raise ValueError(f"{path} is larger than {_MAX_BYTES >> 20} MiB, the most that is read.")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
