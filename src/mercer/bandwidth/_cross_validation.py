@@ -145,7 +145,7 @@ def least_squares_cross_validation(
     kernel = get_kernel(kernel)
     if kernel.name != "gaussian":
         raise ValueError(
-            f"least-squares cross-validation needs kernel='gaussian', got {kernel.name!r}: the "
+            f"Least-squares cross-validation needs kernel='gaussian', got {kernel.name!r}: the "
             "integral of the squared density is known for Gaussian windows only; use "
             "likelihood cross-validation."
         )
@@ -165,7 +165,7 @@ class _Sample:
         n_rows = count_rows(X, weights)
         if n_rows <= 1:
             raise ValueError(
-                f"cross-validation leaves rows out and needs more than one; got {n_rows:g}."
+                f"Cross-validation leaves rows out and needs more than one; got {n_rows:g}."
             )
         self._weights = weights
         self._w: Array = weights
