@@ -20,7 +20,7 @@ from sklearn import config_context
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums import (
     Removal,
-    _dispatch,
+    _problem,
     kernel_sum,
     left_out_log_sums,
     log_kernel_sum,
@@ -115,7 +115,7 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_triton, "_WORTH_COMPILING", 1)
     monkeypatch.setattr(_triton, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_triton, "device_refuses", lambda device: None)
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.cuda._run"))
+    monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.cuda._run"))
     for module in (_triton, _triton_left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)
@@ -661,7 +661,7 @@ def test_nan_stays(fused, kernel, d, log):
 
     def sums(X, Y, weights=None):
         problem = Problem(tensor(X), tensor(Y), weights=tensor(weights), **options)
-        return np.isnan(_dispatch.compute(problem)[0, :, 0].numpy())
+        return np.isnan(_problem.compute(problem)[0, :, 0].numpy())
 
     assert not sums(X, Y).any()
     assert sums(bad_row, Y)[3]
@@ -705,7 +705,7 @@ def test_gradients(fused, monkeypatch, torch, function, d):
 
     out, single = gradients(torch.float32)
     assert fused
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.torch"))
+    monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.torch"))
     exact, double = gradients(torch.float64)
     np.testing.assert_allclose(out.detach(), exact.detach(), rtol=LOG_PROMISE, atol=LOG_PROMISE)
     for ours, theirs in zip(single, double, strict=True):

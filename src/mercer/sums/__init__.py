@@ -5,12 +5,12 @@ weights, groups and what is done with the result.
 
 From a public call to the loop that adds up::
 
-    kernel_sum, log_kernel_sum            checked and stated          _api, _statement
+    kernel_sum, log_kernel_sum            checked and stated          _api
     left_out_log_sums                     stated                      _api
         ▼
     Problem                               what is to be computed      _problem
         ▼
-    compute                               the first backend in one    _dispatch
+    compute                               the first backend in one    _problem
         │                                 list that owns the rows
         │                                 and does not refuse
         ├── rows in blocks: every pair of blocks is a problem         dask/
@@ -31,7 +31,7 @@ which are themselves sums, and goes the same way.
 sums from some rows, with their errors (`_landmarks`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
-of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_reductions`).
+of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
 `_products`, `_combinations`); their names are listed apart and not public.
