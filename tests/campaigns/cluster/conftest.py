@@ -15,7 +15,7 @@ def scheduler():
     """The address of a scheduler with two workers."""
     pytest.importorskip("distributed")
     here = Path(__file__).parent
-    paths = [str(here.parent), os.environ.get("PYTHONPATH", "")]  # for tests/lazy.py
+    paths = [str(here.parents[1]), os.environ.get("PYTHONPATH", "")]  # for tests/lazy.py
     command = [sys.executable, str(here / "serve.py"), str(MEMORY_LIMIT)]
     with subprocess.Popen(
         command,

@@ -16,7 +16,7 @@ class Suite:
     """One run of pytest."""
 
     title: str
-    tests: tuple[str, ...]  # modules (a.b.c), or files below tests/peers or the folder of archives
+    tests: tuple[str, ...]  # modules (a.b.c), or files below this one or the folder of archives
     replaced: dict[str, str] = field(default_factory=dict)  # "module:name" of theirs and of ours
     before: tuple[str, ...] = ()  # functions that are called before the tests are imported
     environment: str = "peers"

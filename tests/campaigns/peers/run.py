@@ -16,7 +16,7 @@ from pathlib import Path
 from suites import SUITES, Suite
 
 _HERE = Path(__file__).resolve().parent
-_ROOT = _HERE.parent.parent
+_ROOT = _HERE.parents[2]
 _COLUMNS = ("checks", "passed", "deviations", "failed", "skipped", "left out")
 
 

@@ -1,4 +1,4 @@
-"""Every command of the pages is run: quick ones here, long ones by `make docs-check`.
+"""Every command of the pages is run: quick ones here, long ones by `make pages`.
 
 Commands of ``mercer`` run in a folder with the tables that pages speak of. Scripts under
 ``benchmarks/`` and ``examples/`` take too long for a test: here their options are parsed as they
@@ -41,7 +41,7 @@ RUN = (
     "mercer measure last-year.csv this-year.csv",
     "mercer reproduce neighbours.py",
 )
-LATER = {  # run by `make docs-check`
+LATER = {  # run by `make pages`
     "mercer demo": "some seconds",
     "mercer compare people.csv --target income": "up to two minutes, its time budget",
     "mercer datasets --folder DIR": "needs the folder of data sets",
@@ -62,9 +62,11 @@ ELSEWHERE = {  # run by another command, or piece by piece by other tests
     ".venv/bin/python -m pytest": "is the command that runs this",
     "mercer reproduce laplacian fisher --data DIR": "an hour; docs/reproduction.md is its page",
     "mercer compare people.csv --target income --scheduler tcp://10.0.0.1:8786": (
-        "tests/cluster/test_scheduler.py"
+        "tests/campaigns/cluster/test_scheduler.py"
     ),
-    "mercer reproduce laplacian --scheduler tcp://10.0.0.1:8786": "tests/cluster/test_scheduler.py",
+    "mercer reproduce laplacian --scheduler tcp://10.0.0.1:8786": (
+        "tests/campaigns/cluster/test_scheduler.py"
+    ),
     "git show c2e4872:benchmarks/study_projections.py > study_projections.py": "test_reruns.py",
     "python study_projections.py semi --repeats 5 --output semi.json": "test_reruns.py",
 }
@@ -114,7 +116,7 @@ def test_command_runs(command, folder, monkeypatch, capsys):
 @pytest.mark.timeout(3000)
 def test_long_command_runs(command, long, folder, tmp_path):
     if not long:
-        pytest.skip(f"{LATER[command]}: make docs-check")
+        pytest.skip(f"{LATER[command]}: make pages")
     data = os.environ.get("MERCER_DATA")
     if "DIR" in command and not data:
         pytest.skip("MERCER_DATA names no folder of data sets")
@@ -148,7 +150,7 @@ def test_example_runs(name, long, tmp_path):
     code = _read(ROOT / "examples" / name)
     compile(code, name, "exec")
     if not long:
-        pytest.skip("some seconds to a minute: make docs-check")
+        pytest.skip("some seconds to a minute: make pages")
     if "import torch" in code:
         pytest.importorskip("torch", reason="torch is not installed")
     bundled = ("iris", "wine", "wdbc", "digits8x8")

@@ -166,7 +166,7 @@ def test_blocks_run(path, given, long, request, capsys):
             continue
         reason = _missing(need) if (need := block.markers.get("needs")) else None
         if "long" in block.markers and not long:
-            reason = f"{block.markers['long']}: make docs-check"
+            reason = f"{block.markers['long']}: make pages"
         if reason:
             left.append(f"line {block.line}: {reason}")
         else:

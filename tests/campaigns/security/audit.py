@@ -18,7 +18,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 LOOKED_UP = "2026-11-15"
 
 # package, advisory, first version without it, whether Mercer is concerned and why.

@@ -1,6 +1,6 @@
 """The laws of sums on torch tensors, of the CPU and of a CUDA device.
 
-One command tries all cases on a device: ``pytest -m gpu tests/torture --long``.
+One command tries all cases on a device: ``pytest -m gpu tests/campaigns/torture --long``.
 """
 
 import numpy as np

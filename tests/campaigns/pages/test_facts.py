@@ -235,6 +235,6 @@ def test_every_target_is_a_command_and_has_its_minutes():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
     assert re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split() == targets
-    assert re.findall(r"^([a-z-]+):  ## ", makefile, re.MULTILINE) == targets
+    assert re.findall(r"^([a-z-]+):.*  ## ", makefile, re.MULTILINE) == targets
     rows = _rows("reliability.md", "How long the commands take")
     assert {spans(row[0])[0] for row in rows} == {f"make {name}" for name in targets[1:]}

@@ -103,7 +103,7 @@ def _run(place: Path, said: Path, arguments: list[str]) -> None:
     No byte code is written, so that none is left of a mistake.  Compiled loops are kept: their
     names carry a digest of their sources, and a mistake has names of its own.
     """
-    ours = [ROOT, ROOT / "src", ROOT / "tests"]
+    ours = [ROOT, ROOT / "src", ROOT / "tests", ROOT / "tests" / "campaigns"]
     sys.path[:] = [str(place / "src"), *(path for path in sys.path if Path(path) not in ours)]
     sys.dont_write_bytecode = True
     os.chdir(place)

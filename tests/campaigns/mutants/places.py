@@ -12,7 +12,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 _SOURCES = ROOT / "src" / "mercer"
 _LAYOUT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

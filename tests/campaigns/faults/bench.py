@@ -11,7 +11,7 @@ from pathlib import Path
 
 from faults.jobs import JOBS, MADE_BY, read_whole, write_inputs
 
-_TESTS = Path(__file__).parent.parent
+_CAMPAIGNS = Path(__file__).parents[1]
 LEDGER: dict[str, Counter] = {}
 
 
@@ -24,7 +24,8 @@ def environment(**more: str) -> dict[str, str]:
     """Return the environment of a process that finds Mercer and these files."""
     import mercer
 
-    paths = [str(_TESTS), str(Path(mercer.__file__).parent.parent), os.environ.get("PYTHONPATH")]
+    source = Path(mercer.__file__).parents[1]
+    paths = [str(_CAMPAIGNS), str(source), os.environ.get("PYTHONPATH")]
     kept = {k: v for k, v in os.environ.items() if k not in ("MERCER_DATA", "PYTHONWARNINGS")}
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     return {**kept, **one, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
@@ -61,7 +62,7 @@ class Bench:
         self.place = place
         (place / "warm").mkdir()
         self._server = subprocess.Popen(
-            [sys.executable, str(_TESTS / "faults" / "server.py"), str(place / "warm")],
+            [sys.executable, str(_CAMPAIGNS / "faults" / "server.py"), str(place / "warm")],
             env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

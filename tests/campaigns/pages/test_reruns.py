@@ -1,4 +1,4 @@
-"""A sample of the pages' figures, printed anew: `make docs-check`.
+"""A sample of the pages' figures, printed anew: `make pages`.
 
 Cheap commands whose figures come from seeds print them again to the last digit, but for
 what another processor, NumPy or SciPy changes. Times are not compared here, they are no tests.
@@ -76,7 +76,7 @@ def test_figures_are_printed_again(command, page, titles, allowed, long):
         lines = typed(_section_text(page, title))
         assert any(command.removeprefix("python ") in line for line in lines)
     if not long:
-        pytest.skip("minutes: make docs-check")
+        pytest.skip("minutes: make pages")
     if any(name in command for name in NEEDS_DATA) and not os.environ.get("MERCER_DATA"):
         pytest.skip("MERCER_DATA names no folder of data sets")
     printed = [float(text) for text in re.findall(r"\d+\.\d+", run(command))]
@@ -103,7 +103,7 @@ def test_first_command_prints_what_the_pages_show(long, tmp_path):
     page = dict(re.findall(r"^(\w+) +(0\.\d+) ", block.text, re.M))
     assert len(page) == 10
     if not long:
-        pytest.skip("half a minute: make docs-check")
+        pytest.skip("half a minute: make pages")
     program = "import sys; from mercer.cli import main; sys.exit(main())"
     out = run(
         f"python -c {shlex.quote(program)} compare --budget 10m -o {shlex.quote(str(tmp_path))}"
@@ -127,7 +127,7 @@ def test_script_of_the_history_prints_its_table(long, tmp_path):
         pytest.skip("the history of the repository is not here")
     assert "semi" in found.stdout
     if not long:
-        pytest.skip("a minute: make docs-check")
+        pytest.skip("a minute: make pages")
     if not os.environ.get("MERCER_DATA"):
         pytest.skip("MERCER_DATA names no folder of data sets")
     script = tmp_path / "study_projections.py"
