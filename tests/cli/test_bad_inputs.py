@@ -303,7 +303,7 @@ def test_missing_package_for_the_output(refused, model, monkeypatch):
         raise ImportError(module)
 
     nothing = types.SimpleNamespace(import_module=without)
-    monkeypatch.setattr("mercer.tables._formats.importlib", nothing)
+    monkeypatch.setattr("mercer.tables.reading._binary.importlib", nothing)
     words = ["parquet needs pyarrow", "pip install", "use CSV"]
     refused("predict", model, "good.csv", "-o", "p.parquet", words=words)
 
@@ -338,7 +338,7 @@ def test_a_model_is_no_table(refused, model):
 
 
 def test_a_model_that_unpacks_to_too_much(refused, monkeypatch):
-    monkeypatch.setattr("mercer.models._archive._MAX_JSON", 1 << 20)
+    monkeypatch.setattr("mercer.models.files._archive._MAX_JSON", 1 << 20)
     path = write("m.skops", zipped(**{"mercer.json": b" " * (1 << 22)}))
     refused("info", path, words=["m.skops unpacks to more", "refused"])
 

@@ -1,4 +1,4 @@
-"""A look at the XML of an Excel file before it is read: what is in it that no program writes.
+"""Excel files, whose XML is looked through before openpyxl reads it.
 
 A few kilobytes can declare entities that multiply, or put a cell so far down or right that the
 empty ones before it fill the memory.  One pass by expat finds both, and builds nothing.
@@ -6,13 +6,20 @@ empty ones before it fill the memory.  One pass by expat finds both, and builds 
 
 import io
 import zipfile
+from collections.abc import Callable
 from typing import Any
 from xml.parsers import expat
 
-from mercer.tables._delimited import check_width
-from mercer.tables._source import check_size
+import pandas as pd
 
-__all__ = ["check_workbook"]
+from mercer.tables._sentences import did_you_mean, listed, quoted
+from mercer.tables._table import check_names
+from mercer.tables.reading._binary import load_package, with_rows
+from mercer.tables.reading._delimited import check_width, name_unnamed
+from mercer.tables.reading._source import check_size, check_unpacked
+from mercer.tables.typing._cells import MISSING
+
+__all__ = ["read_excel"]
 
 _MOST_ROWS = 1 << 20  # of the format itself
 _DEEPEST = 100  # of its own elements, no more than ten are inside each other
@@ -20,11 +27,52 @@ _BYTES_PER_CELL = 8
 _BLOCK = 1 << 20
 
 
+def read_excel(
+    content: bytes, name: str, sheet: str | None, *, max_bytes: int, max_columns: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of one sheet, the first where none is named."""
+    load_package("openpyxl", f"{name} is an Excel file and")
+    check_unpacked(content, name, max_bytes)
+    _check_workbook(content, name, max_bytes=max_bytes, max_columns=max_columns)
+    notes = []
+    with _opened(lambda: pd.ExcelFile(io.BytesIO(content), engine="openpyxl"), name) as book:
+        sheets = [str(one) for one in book.sheet_names]
+        if sheet is not None and sheet not in sheets:
+            hint = did_you_mean(sheet, sheets, f"its sheets are {listed(sheets, most=8)}.")
+            raise LookupError(f"There is no sheet {quoted(sheet)} in {name}: {hint}")
+        if sheet is None and len(sheets) > 1:
+            first = quoted(sheets[0])
+            notes.append(f"The first of {len(sheets)} sheets of {name}, {first}, is read.")
+        options: Any = {"header": None, "dtype": object, "keep_default_na": False}
+        cells = _opened(
+            lambda: pd.read_excel(book, sheet or sheets[0], na_values=list(MISSING), **options),
+            name,
+        )
+    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    if not len(cells):
+        raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
+    check_width(cells.shape[1], name, max_columns)
+    header = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0]]
+    names, more = name_unnamed(header)
+    check_names(names, name)
+    frame = cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
+    return with_rows(frame, name), notes + more
+
+
+def _opened(action: Callable[[], Any], name: str) -> Any:
+    try:
+        return action()
+    except Exception as error:  # openpyxl lets through whatever its XML made it stumble over
+        raise ValueError(
+            f"{name} cannot be read as an Excel file: save it again as .xlsx or CSV."
+        ) from error
+
+
 class _OddError(Exception):
     """What a part of the file has, and no Excel file."""
 
 
-def check_workbook(content: bytes, name: str, *, max_bytes: int, max_columns: int) -> None:
+def _check_workbook(content: bytes, name: str, *, max_bytes: int, max_columns: int) -> None:
     """Refuse declared entities, deep nesting, and cells beyond the limits."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():

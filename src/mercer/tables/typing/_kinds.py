@@ -9,13 +9,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer.tables._column import USABLE, Column
-from mercer.tables._dates import has_time, infer_date_style, parse_dates
-from mercer.tables._numbers import LARGEST, infer_number_style, parse_numbers
-from mercer.tables._table import as_table
-from mercer.tables._unread import Unread, unread_cells
-from mercer.tables._values import ABSENT, as_dates, as_numbers, as_text, is_date, is_number
-from mercer.tables._words import ColumnNotFoundError, counted, did_you_mean, quoted
+from mercer.tables._sentences import ColumnNotFoundError, counted, did_you_mean, quoted
+from mercer.tables._table import USABLE, Column, as_table
+from mercer.tables.typing._cells import (
+    ABSENT,
+    Unread,
+    as_dates,
+    as_numbers,
+    as_text,
+    is_date,
+    is_number,
+    unread_cells,
+)
+from mercer.tables.typing._styles import (
+    LARGEST,
+    has_time,
+    infer_date_style,
+    infer_number_style,
+    parse_dates,
+    parse_numbers,
+)
 
 __all__ = ["check_column", "describe_columns"]
 

@@ -14,7 +14,8 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
-from mercer.models._archive import (
+from mercer.models._device import off_device
+from mercer.models.files._archive import (
     CARD,
     digest,
     parse,
@@ -22,12 +23,9 @@ from mercer.models._archive import (
     shown,
     write_whole,
 )
-from mercer.models._card import FORMAT, ModelCard
-from mercer.models._device import off_device
-from mercer.models._schema import check_members, schema_types, unknown_types
-from mercer.models._sound import check_sound
-from mercer.models._trees import check_trees
-from mercer.models._trust import TRUSTED
+from mercer.models.files._model_card import FORMAT, ModelCard
+from mercer.models.files._schema import TRUSTED, check_members, schema_types, unknown_types
+from mercer.models.files._sound import check_sound, check_trees
 
 __all__ = ["ModelContents", "load_model", "read_card", "save_model"]
 

@@ -1,9 +1,8 @@
-"""Tables that are not text: parquet, Excel and NumPy archives."""
+"""Parquet files and NumPy archives, whose sizes are checked before they are unpacked."""
 
 import importlib
 import io
 import zipfile
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -12,19 +11,15 @@ import pandas as pd
 
 from mercer._system.extras import how_to_install
 from mercer._system.npy import check_stream
-from mercer.tables._delimited import check_width, name_unnamed
-from mercer.tables._source import check_size
-from mercer.tables._table import check_names
-from mercer.tables._values import MISSING
-from mercer.tables._words import (
+from mercer.tables._sentences import (
     MissingPackageError,
-    did_you_mean,
     listed,
-    quoted,
 )
-from mercer.tables._workbook import check_workbook
+from mercer.tables._table import check_names
+from mercer.tables.reading._delimited import check_width
+from mercer.tables.reading._source import check_size, check_unpacked
 
-__all__ = ["load_package", "read_excel", "read_npz", "read_parquet"]
+__all__ = ["load_package", "read_npz", "read_parquet", "with_rows"]
 
 _BYTES_PER_CELL = 8
 _ARRAYS = ("X", "y", "feature_names")
@@ -68,7 +63,7 @@ def read_parquet(
         ) from error
     for text in texts:
         frame[text] = _shared(frame[text])
-    return _with_rows(frame, name), []
+    return with_rows(frame, name), []
 
 
 def _promised_bytes(meta: Any) -> int:
@@ -92,52 +87,11 @@ def _shared(values: pd.Series) -> pd.Series:
     return pd.Series(texts[values.cat.codes.to_numpy()], index=values.index, dtype=object)
 
 
-def read_excel(
-    content: bytes, name: str, sheet: str | None, *, max_bytes: int, max_columns: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of one sheet, the first where none is named."""
-    load_package("openpyxl", f"{name} is an Excel file and")
-    _check_archive(content, name, max_bytes)
-    check_workbook(content, name, max_bytes=max_bytes, max_columns=max_columns)
-    notes = []
-    with _excel(lambda: pd.ExcelFile(io.BytesIO(content), engine="openpyxl"), name) as book:
-        sheets = [str(one) for one in book.sheet_names]
-        if sheet is not None and sheet not in sheets:
-            hint = did_you_mean(sheet, sheets, f"its sheets are {listed(sheets, most=8)}.")
-            raise LookupError(f"There is no sheet {quoted(sheet)} in {name}: {hint}")
-        if sheet is None and len(sheets) > 1:
-            first = quoted(sheets[0])
-            notes.append(f"The first of {len(sheets)} sheets of {name}, {first}, is read.")
-        options: Any = {"header": None, "dtype": object, "keep_default_na": False}
-        cells = _excel(
-            lambda: pd.read_excel(book, sheet or sheets[0], na_values=list(MISSING), **options),
-            name,
-        )
-    cells = cells.dropna(how="all").dropna(how="all", axis=1)
-    if not len(cells):
-        raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
-    check_width(cells.shape[1], name, max_columns)
-    header = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0]]
-    names, more = name_unnamed(header)
-    check_names(names, name)
-    frame = cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
-    return _with_rows(frame, name), notes + more
-
-
-def _excel(action: Callable[[], Any], name: str) -> Any:
-    try:
-        return action()
-    except Exception as error:  # openpyxl lets through whatever its XML made it stumble over
-        raise ValueError(
-            f"{name} cannot be read as an Excel file: save it again as .xlsx or CSV."
-        ) from error
-
-
 def read_npz(
     content: bytes, name: str, *, max_bytes: int, max_columns: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return X and y of a NumPy archive as columns; nothing is unpickled."""
-    _check_archive(content, name, max_bytes)
+    check_unpacked(content, name, max_bytes)
     _check_headers(content, name)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
@@ -173,14 +127,7 @@ def read_npz(
     check_names(names, name)
     ignored = [key for key in found if key not in _ARRAYS]
     notes = [f"Arrays {listed(ignored)} of {name} are not used."] if ignored else []
-    return _with_rows(frame, name), notes
-
-
-def _check_archive(content: bytes, name: str, max_bytes: int) -> None:
-    """Refuse an archive whose files are too large; zipfile reads no more than is declared."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        n_bytes = sum(member.file_size for member in archive.infolist())
-        check_size(n_bytes, f"{name}, once decompressed,", max_bytes)
+    return with_rows(frame, name), notes
 
 
 def _check_headers(content: bytes, name: str) -> None:
@@ -199,7 +146,7 @@ def _check_headers(content: bytes, name: str) -> None:
                 ) from error
 
 
-def _with_rows(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+def with_rows(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     if not len(frame) or not frame.shape[1]:
         raise ValueError(f"{name} has columns but no rows: it needs rows.")
     return frame

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from mercer.tables._encoding import as_utf8
-from mercer.tables._numbers import are_codes
-from mercer.tables._source import check_size, describe_size
+from mercer.tables._sentences import counted, quoted
 from mercer.tables._table import check_names
-from mercer.tables._values import MISSING
-from mercer.tables._words import counted, quoted
+from mercer.tables.reading._encoding import as_utf8
+from mercer.tables.reading._source import check_size, describe_size
+from mercer.tables.typing._cells import MISSING
+from mercer.tables.typing._styles import are_codes
 
 __all__ = ["check_width", "name_unnamed", "read_delimited"]
 

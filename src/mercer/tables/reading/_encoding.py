@@ -2,7 +2,7 @@
 
 import codecs
 
-from mercer.tables._source import describe_size
+from mercer.tables.reading._source import describe_size
 
 __all__ = ["as_utf8"]
 

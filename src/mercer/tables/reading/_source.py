@@ -12,9 +12,16 @@ import zipfile
 from pathlib import Path
 from typing import IO, Any
 
-from mercer.tables._words import MissingPackageError, counted, did_you_mean, listed
+from mercer.tables._sentences import MissingPackageError, counted, did_you_mean, listed
 
-__all__ = ["archive_members", "check_size", "describe_size", "read_source", "source_name"]
+__all__ = [
+    "archive_members",
+    "check_size",
+    "check_unpacked",
+    "describe_size",
+    "read_source",
+    "source_name",
+]
 
 _BLOCK = 1 << 20
 
@@ -175,6 +182,13 @@ def archive_members(content: bytes) -> list[str] | None:
         for name in names
         if not name.endswith(("/", ".DS_Store")) and not name.startswith("__MACOSX/")
     ]
+
+
+def check_unpacked(content: bytes, name: str, max_bytes: int) -> None:
+    """Refuse an archive whose files are too large; zipfile reads no more than is declared."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        n_bytes = sum(member.file_size for member in archive.infolist())
+        check_size(n_bytes, f"{name}, once decompressed,", max_bytes)
 
 
 def _is_format(members: list[str]) -> bool:

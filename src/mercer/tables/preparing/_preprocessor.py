@@ -7,10 +7,10 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer.tables._column import Column
-from mercer.tables._dates import has_time
-from mercer.tables._dummies import CategoryDummies
-from mercer.tables._transformers import DateFeatures, FeatureClipper
+from mercer.tables._table import Column
+from mercer.tables.preparing._dummies import CategoryDummies
+from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
+from mercer.tables.typing._styles import has_time
 
 __all__ = ["make_preprocessor"]
 

@@ -6,10 +6,11 @@ import re
 import pandas as pd
 
 from mercer._system.formulas import restored
-from mercer.tables._delimited import read_delimited
-from mercer.tables._formats import read_excel, read_npz, read_parquet
-from mercer.tables._source import archive_members, read_source, source_name
 from mercer.tables._table import Table
+from mercer.tables.reading._binary import read_npz, read_parquet
+from mercer.tables.reading._delimited import read_delimited
+from mercer.tables.reading._excel import read_excel
+from mercer.tables.reading._source import archive_members, read_source, source_name
 
 __all__ = ["read_table"]
 

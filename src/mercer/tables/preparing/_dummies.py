@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import FloatArray, detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
-from mercer.tables._values import as_text
+from mercer.tables.typing._cells import as_text
 
 __all__ = ["CategoryDummies"]
 
