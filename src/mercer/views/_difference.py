@@ -1,15 +1,13 @@
 """Whether two tables come from one distribution, and in which columns they differ."""
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
+from mercer.comparison import holm_correction
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import (
     Column,
@@ -19,42 +17,12 @@ from mercer.tables import (
     match_columns,
     typed_frame,
 )
+from mercer.views._column_difference import ColumnDifference, column_difference
 
-__all__ = ["ColumnDifference", "TableDifference", "measure_tables"]
+__all__ = ["TableDifference", "measure_tables"]
 
 _LEVEL = 0.05
-_MAX_ROWS = 2500  # of each table in the test of all columns together
-_FEW = 5  # expected rows of a category, below which it is counted with the other rare ones
-
-
-@dataclass(frozen=True)
-class ColumnDifference:
-    """How much a column differs between two tables.
-
-    Parameters
-    ----------
-    name : str
-    kind : {"number", "category", "date"}
-    difference : float
-        Between 0 and 1: the largest gap of the two cumulative distributions (numbers, dates), the
-        share of rows that would have to change category, or the gap in missing values if
-        that is larger.
-    pvalue : float
-        Kolmogorov–Smirnov for numbers and dates, chi² for categories; where values are missing,
-        twice the lesser of this and the p-value of their counts.
-    corrected : float
-        After Holm, for all columns.
-    first, second : str
-        What it is like in either table.
-    """
-
-    name: str
-    kind: str
-    difference: float
-    pvalue: float
-    corrected: float
-    first: str
-    second: str
+_MAX_ROWS = 2500  # The test of all columns together takes at most so many rows of each table.
 
 
 @dataclass(frozen=True)
@@ -157,7 +125,7 @@ def measure_tables(
     Examples
     --------
     >>> import numpy as np, pandas as pd
-    >>> from mercer.models import measure_tables
+    >>> from mercer.views import measure_tables
     >>> from mercer.tables import Table
     >>> rng = np.random.default_rng(0)
     >>> frames = [pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]) for _ in range(2)]
@@ -166,16 +134,14 @@ def measure_tables(
     >>> found.differs, found.columns[0].name, found.pvalue
     (True, 'b', 0.001)
     """
-    columns, X, is_second, notes = _pooled(first, second)
-    tested = [_tested(X[column.name], column, is_second) for column in columns if column.used]
-    tested.sort(key=lambda found: (found[1], -found[0].difference))
-    corrected = _holm([p for _, p in tested])
-    found = tuple(
-        ColumnDifference(one.name, one.kind, one.difference, p, adjusted, one.first, one.second)
-        for (one, p), adjusted in zip(tested, corrected, strict=True)
-    )
+    columns, X, is_second, notes = _pool(first, second)
+    tested = [
+        column_difference(X[column.name], column, is_second) for column in columns if column.used
+    ]
+    tested.sort(key=lambda one: (one.pvalue, -one.difference))
+    corrected = holm_correction([one.pvalue for one in tested])
     Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
-    parts, more = _sampled(Z, is_second, random_state)
+    parts, more = _sample_rows(Z, is_second, random_state)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = two_sample_test(*parts, n_permutations=n_permutations, random_state=random_state)
@@ -189,13 +155,15 @@ def measure_tables(
         squared_error=float(result.statistic),
         expected_squared_error=float(result.null_quantiles[0.5]),
         divergence=float(np.maximum(divergence, 0.0)),
-        columns=found,
+        columns=tuple(
+            replace(one, corrected=float(p)) for one, p in zip(tested, corrected, strict=True)
+        ),
         level=_LEVEL,
         notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def _pooled(
+def _pool(
     first: Table, second: Table
 ) -> tuple[list[Column], pd.DataFrame, NDArray[np.bool_], list[str]]:
     """Return the columns of both, their typed rows, which are of the second table, and notes."""
@@ -218,7 +186,7 @@ def _pooled(
     pooled = Table(both, f"{first.name} and {second.name}")
     columns = describe_columns(pooled)
     for table, frame in zip((first, second), frames, strict=True):
-        _typed_with_notes(Table(frame, table.name), columns, notes)
+        _type_with_notes(Table(frame, table.name), columns, notes)
     notes += [
         f"Column {column.name!r} is not compared ({column.kind}: {column.reason})."
         for column in columns
@@ -232,7 +200,7 @@ def _pooled(
     return columns, match_columns(pooled, columns).frame, is_second, notes
 
 
-def _typed_with_notes(table: Table, columns: list[Column], notes: list[str]) -> pd.DataFrame:
+def _type_with_notes(table: Table, columns: list[Column], notes: list[str]) -> pd.DataFrame:
     """Return the typed columns; a note names cells that are not of their column's kind."""
     kinds = {column.name: column.kind for column in columns}
     frame, unread = typed_frame(table.frame, columns)
@@ -257,11 +225,11 @@ def _read_alike(
         kinds, styles = zip(*((column.kind, column.style) for (column,) in described), strict=True)
         if styles[0] != styles[1] and kinds in (("number", "number"), ("date", "date")):
             for frame, table, columns in zip(frames, tables, described, strict=True):
-                frame[name] = _typed_with_notes(table, columns, notes)[name]
+                frame[name] = _type_with_notes(table, columns, notes)[name]
     return frames
 
 
-def _sampled(
+def _sample_rows(
     Z: NDArray[np.float64], is_second: NDArray[np.bool_], random_state: int
 ) -> tuple[list[NDArray[np.float64]], list[str]]:
     rng = np.random.default_rng(random_state)
@@ -273,101 +241,3 @@ def _sampled(
         parts.append(Z[rows])
     note = f"All columns together are tested on {_MAX_ROWS} rows at random of a longer table."
     return parts, [note] * is_cut
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What is known of a column before the correction."""
-
-    name: str
-    kind: str
-    difference: float
-    first: str
-    second: str
-
-
-def _tested(
-    values: pd.Series, column: Column, is_second: NDArray[np.bool_]
-) -> tuple[_Found, float]:
-    """Return how a column differs, and its p-value."""
-    if column.kind == "category":
-        return _tested_category(values, column, is_second)
-    numbers = _as_floats(values)
-    is_missing = np.isnan(numbers)
-    a, b = numbers[~is_second & ~is_missing], numbers[is_second & ~is_missing]
-    gap, p = 0.0, 1.0
-    if len(a) and len(b):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # exact → asymptotic
-            found = ks_2samp(a, b)
-        gap, p = float(found.statistic), float(found.pvalue)
-    texts = [_median(part, column) for part in (a, b)]
-    if is_missing.any():
-        counts = _counts(is_missing.astype(np.intp), is_second, 2)
-        missing = counts[:, 1] / counts.sum(axis=1)
-        p = float(np.minimum(1.0, 2 * np.minimum(p, _contingency(counts))))
-        if abs(missing[1] - missing[0]) > gap:
-            gap = float(abs(missing[1] - missing[0]))
-            texts = [f"{share:.0%} missing".replace("%", " %") for share in missing]
-    return _Found(column.name, column.kind, gap, *texts), p
-
-
-def _tested_category(
-    values: pd.Series, column: Column, is_second: NDArray[np.bool_]
-) -> tuple[_Found, float]:
-    codes = values.cat.codes.to_numpy() + 1  # 0: missing
-    names = ["(missing)", *map(str, values.cat.categories)]
-    counts = _counts(codes, is_second, len(names))
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    change = np.abs(shares[1] - shares[0])
-    most = int(np.argmax(change if change.any() else shares[0]))
-    texts = [f"{part[most]:.0%} {names[most]}".replace("%", " %", 1) for part in shares]
-    found = _Found(column.name, column.kind, float(change.sum() / 2), *texts)
-    return found, _contingency(counts)
-
-
-def _counts(codes: NDArray[Any], is_second: NDArray[np.bool_], n_codes: int) -> NDArray[np.intp]:
-    return np.stack(
-        [np.bincount(codes[mask], minlength=n_codes) for mask in (~is_second, is_second)]
-    )
-
-
-def _contingency(counts: NDArray[np.intp]) -> float:
-    """Return the p-value that two rows of counts are of one distribution."""
-    counts = counts[:, counts.sum(axis=0) > 0]
-    expected = counts.sum(axis=0) * counts.sum(axis=1).min() / counts.sum()
-    is_rare = expected < _FEW
-    if counts.shape[1] > 2 and is_rare.any():  # rare ones are counted together
-        rest = counts[:, is_rare].sum(axis=1, keepdims=True)
-        counts = np.concatenate([counts[:, ~is_rare], rest], axis=1)
-    if counts.shape[1] < 2:
-        return 1.0
-    if counts.shape == (2, 2) and is_rare.any():
-        return float(fisher_exact(counts).pvalue)
-    return float(chi2_contingency(counts, correction=False).pvalue)
-
-
-def _as_floats(values: pd.Series) -> NDArray[np.float64]:
-    """Return numbers as they are and dates as days from 1970."""
-    if pd.api.types.is_datetime64_any_dtype(values):
-        days = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
-        return np.asarray(days, dtype=np.float64)
-    return np.asarray(values, dtype=np.float64)
-
-
-def _median(part: NDArray[np.float64], column: Column) -> str:
-    if not len(part):
-        return "no values"
-    middle = float(np.median(part))
-    if column.kind == "date":
-        return "median " + str((pd.Timestamp(0) + pd.Timedelta(days=middle)).date())
-    return f"median {middle:.6g}"
-
-
-def _holm(sorted_pvalues: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values of ascending ones."""
-    m, largest, adjusted = len(sorted_pvalues), 0.0, []
-    for i, p in enumerate(sorted_pvalues):
-        largest = float(np.maximum(largest, np.minimum(1.0, (m - i) * p)))
-        adjusted.append(largest)
-    return adjusted

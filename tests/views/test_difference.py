@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, false_discovery_control, ks_2samp
 
-from mercer.models import measure_tables
-from mercer.models._measure import _contingency, _holm
+from mercer.comparison import holm_correction
 from mercer.tables import Table
+from mercer.views import measure_tables
+from mercer.views._column_difference import _contingency
 
 
 def measured(a, b, **options):
@@ -96,10 +97,15 @@ def test_a_column_with_gaps_pays_for_two_tests():
     assert x.pvalue == pytest.approx(2 * min(gaps, values))
 
 
-def test_holm_by_hand():
-    np.testing.assert_allclose(_holm([0.01, 0.02, 0.03, 0.5]), [0.04, 0.06, 0.06, 0.5])
-    p = np.sort(np.random.default_rng(0).random(20))
-    assert np.all(np.array(_holm(p)) >= false_discovery_control(p, method="bh") - 1e-12)
+def test_columns_are_corrected_together(halves):
+    a, b = halves(300)
+    b["size"] += 0.2
+    columns = measured(a, b).columns
+    pvalues = [one.pvalue for one in columns]
+    assert pvalues == sorted(pvalues)
+    corrected = [one.corrected for one in columns]
+    assert corrected == holm_correction(pvalues).tolist()
+    assert np.all(corrected >= false_discovery_control(pvalues, method="bh") - 1e-12)
 
 
 def test_contingency_counts_rare_categories_together():

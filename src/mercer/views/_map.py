@@ -137,7 +137,7 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from mercer.models import project_table
+    >>> from mercer.views import project_table
     >>> from mercer.tables import split_target
     >>> data = split_target(load_iris(as_frame=True).frame, "target")
     >>> list(project_table(data, "fisher").frame.columns)

@@ -6,8 +6,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 
-from mercer.models import PROJECTIONS, project_table
 from mercer.tables import split_target
+from mercer.views import PROJECTIONS, project_table
 
 SEES_CLASSES = {"fisher", "lsva", "roweis-saul", "lda"}
 
