@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mercer._system.files import make_folder, sweep, written_whole
-from mercer._system.npy import check_stream
+from mercer._system.npy import read_arrays
 from mercer.datasets._dataset import Arrays, check_content, encode_labels
 from mercer.datasets._registry import DatasetInfo, OpenMLTable, PackageFiles
 
@@ -111,27 +111,15 @@ def read_npz(path: Path, *, sha256: str | None) -> Arrays:
             f"File {path} is damaged, incomplete or another version: its sha256 is {found}, "
             f"and {sha256} is registered."
         )
-    members = _members(content, path)
-    if "X" not in members or "y" not in members:
-        raise ValueError(f"File {path} has no arrays X and y.")
-    return Arrays(**members)
-
-
-def _members(content: bytes, path: Path) -> dict[str, Any]:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"File {path} is not an .npz archive, or only a part of one.")
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            for info in packed.infolist():
-                if info.filename.removesuffix(".npy") in _MEMBERS:
-                    with packed.open(info) as stream:
-                        check_stream(stream, info.file_size)
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in _MEMBERS if name in archive}
-    except MemoryError:
-        raise
-    except Exception as error:  # every way of damage has an error of its own
-        raise ValueError(f"File {path} cannot be read as plain arrays: {error}") from error
+        members: dict[str, Any] = read_arrays(content, _MEMBERS)
+    except ValueError as error:
+        raise ValueError(f"File {path} cannot be read as plain arrays: {error}.") from error
+    if "X" not in members or "y" not in members:
+        raise ValueError(f"File {path} has no arrays X and y.")
+    return Arrays(**members)
 
 
 def locate_in_package(info: DatasetInfo) -> Location | None:

@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import zipfile
 from types import ModuleType
 from typing import Any
 
@@ -10,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from mercer._system.extras import how_to_install
-from mercer._system.npy import check_stream
+from mercer._system.npy import read_arrays
 from mercer.tables._sentences import (
     MissingPackageError,
     listed,
 )
 from mercer.tables._table import check_names
 from mercer.tables.reading._delimited import check_width
-from mercer.tables.reading._source import check_size, check_unpacked
+from mercer.tables.reading._source import archive_members, check_size, check_unpacked
 
 __all__ = ["load_package", "read_npz", "read_parquet", "with_rows"]
 
@@ -62,14 +61,15 @@ def read_parquet(
             f"{name} is a damaged or incomplete parquet file: write it again."
         ) from error
     for text in texts:
-        frame[text] = _shared(frame[text])
+        frame[text] = _as_shared_objects(frame[text])
     return with_rows(frame, name), []
 
 
 def _promised_bytes(meta: Any) -> int:
-    """Return what the columns take once read: a run of equal values takes next to nothing before.
+    """Return how many bytes the columns take once they are read.
 
-    So does a list of a million numbers in one cell: values count, not rows.
+    A run of equal values takes next to nothing in the file, and one cell may be a list of a million
+    numbers: so values are counted, not rows.
     """
     chunks = (
         meta.row_group(i).column(j)
@@ -79,8 +79,8 @@ def _promised_bytes(meta: Any) -> int:
     return sum(max(one.total_uncompressed_size, one.num_values * _BYTES_PER_CELL) for one in chunks)
 
 
-def _shared(values: pd.Series) -> pd.Series:
-    """Return texts, of which those that are equal are one object."""
+def _as_shared_objects(values: pd.Series) -> pd.Series:
+    """Return texts as Python objects; those that are equal are one object."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return values
     texts = np.append(np.asarray(values.cat.categories, dtype=object), np.nan)
@@ -92,14 +92,13 @@ def read_npz(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return X and y of a NumPy archive as columns; nothing is unpickled."""
     check_unpacked(content, name, max_bytes)
-    _check_headers(content, name)
+    found = [member.removesuffix(".npy") for member in archive_members(content) or []]
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            found = list(archive)
-            arrays = {key: archive[key] for key in _ARRAYS if key in found}
-    except Exception as error:  # a header may be wrong in more ways than NumPy has names for
+        arrays = read_arrays(content, _ARRAYS)
+    except ValueError as error:
         raise ValueError(
-            f"{name} cannot be read as plain arrays: save X and y by numpy.savez, and no objects."
+            f"{name} is a damaged .npz archive ({error}): save X and y again by numpy.savez, and "
+            "no objects."
         ) from error
     if "X" not in arrays:
         raise ValueError(f"{name} has no array X (it has {listed(found)}): save X and y.")
@@ -130,23 +129,8 @@ def read_npz(
     return with_rows(frame, name), notes
 
 
-def _check_headers(content: bytes, name: str) -> None:
-    """Refuse arrays whose headers promise more than the file holds, before they are allocated."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for member in archive.infolist():
-            if member.filename.removesuffix(".npy") not in _ARRAYS:
-                continue
-            try:
-                with archive.open(member) as stream:
-                    check_stream(stream, member.file_size)
-            except Exception as error:  # of the archive, or of the array
-                raise ValueError(
-                    f"{name} is a damaged .npz archive ({error}): save X and y again by "
-                    "numpy.savez, and no objects."
-                ) from error
-
-
 def with_rows(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the frame; raise if it has no rows or no columns."""
     if not len(frame) or not frame.shape[1]:
         raise ValueError(f"{name} has columns but no rows: it needs rows.")
     return frame

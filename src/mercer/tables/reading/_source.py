@@ -1,4 +1,4 @@
-"""Where bytes come from: a file or standard input, decompressed, never more than a bound."""
+"""The bytes of a file or of standard input, decompressed, and never more than a bound."""
 
 import bz2
 import gzip
@@ -9,9 +9,11 @@ import os
 import stat
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from mercer._system.files import read_at_most
 from mercer.tables._sentences import MissingPackageError, counted, did_you_mean, listed
 
 __all__ = [
@@ -22,8 +24,6 @@ __all__ = [
     "read_source",
     "source_name",
 ]
-
-_BLOCK = 1 << 20
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -41,7 +41,7 @@ def read_source(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
     content = _decompressed(raw, name, max_bytes)
     if content is None:
         return raw
-    if _compression(content) is not None:
+    if _opener(content) is not None:
         raise ValueError(f"{name} is compressed twice: decompress it once and try again.")
     return content
 
@@ -80,15 +80,13 @@ def _neighbours(place: Path) -> list[str]:
 
 def _read_bounded(stream: IO[bytes], what: str, max_bytes: int) -> bytes:
     """Read to the end, and stop as soon as the bound is passed."""
-    content = io.BytesIO()
-    while block := stream.read(_BLOCK):
-        content.write(block)
-        check_size(content.tell(), what, max_bytes)
-    return content.getvalue()
+    content = read_at_most(stream, max_bytes)
+    check_size(len(content), what, max_bytes)
+    return content
 
 
 def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
-    """Refuse more bytes than the bound."""
+    """Raise if there are more bytes than the bound."""
     if n_bytes > max_bytes:
         raise ValueError(
             f"{what} is larger than {describe_size(max_bytes)}, the most that is read: "
@@ -97,33 +95,40 @@ def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
 
 
 def describe_size(n_bytes: int) -> str:
-    """Say a number of bytes as people do."""
+    """Return a number of bytes in the largest unit that it fills: ``1.5 MiB``."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if n_bytes >= size:
             return f"{n_bytes / size:.4g} {unit}"
     return counted(n_bytes, "byte")
 
 
-def _compression(content: bytes) -> str | None:
-    """Name the compression by the first bytes; a zip may also be Excel or NumPy, seen later."""
-    for magic, compression in (
-        (b"\x1f\x8b", "gzip"),
-        (b"BZh", "bzip2"),
-        (b"\xfd7zXZ\x00", "xz"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-    ):
-        if content.startswith(magic):
-            return compression
-    return None
+def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:
+    """Return what decompresses a file, by its first bytes; None where it is not compressed.
+
+    A zip archive is not among them: it may be a format of its own, as Excel and NumPy have.
+    """
+    openers: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
+        (b"\x1f\x8b", gzip.open),
+        (b"BZh", bz2.open),
+        (b"\xfd7zXZ\x00", lzma.open),
+        (b"\x28\xb5\x2f\xfd", _open_zstd),
+    )
+    return next((opener for magic, opener in openers if content.startswith(magic)), None)
+
+
+def _open_zstd(raw: IO[bytes]) -> Any:
+    zstandard = importlib.import_module("zstandard")
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    return decompressor.stream_reader(raw, read_across_frames=True)
 
 
 def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
     """Return the content of a compressed file; None where the file is not compressed."""
-    compression = _compression(raw)
+    opener = _opener(raw)
     what = f"{name}, once decompressed,"
     try:
-        if compression is not None:
-            with _open(compression, io.BytesIO(raw), name) as stream:
+        if opener is not None:
+            with opener(io.BytesIO(raw)) as stream:
                 return _read_bounded(stream, what, max_bytes)
         members = archive_members(raw)
         if members is None or _is_format(members):
@@ -139,7 +144,12 @@ def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
             return _read_bounded(stream, what, max_bytes)
     except (ValueError, MemoryError):
         raise
-    except Exception as error:  # every library has its own for a damaged archive
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{name} is compressed by zstd, which needs zstandard: "
+            "pip install zstandard, or decompress the file."
+        ) from error
+    except Exception as error:  # Every library has its own errors for a damaged archive.
         if "encrypted" in str(error) or "password" in str(error):
             raise ValueError(f"{name} is locked by a password: unpack it and try again.") from error
         raise ValueError(
@@ -147,27 +157,8 @@ def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
         ) from error
 
 
-def _open(compression: str, raw: IO[bytes], name: str) -> Any:
-    if compression == "gzip":
-        return gzip.GzipFile(fileobj=raw)
-    if compression == "bzip2":
-        return bz2.BZ2File(raw)
-    if compression == "xz":
-        return lzma.LZMAFile(raw)
-    try:
-        zstandard = importlib.import_module("zstandard")
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{name} is compressed by zstd, which needs zstandard: "
-            "pip install zstandard, or decompress the file."
-        ) from error
-    return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
-        raw, read_across_frames=True
-    )
-
-
 def archive_members(content: bytes) -> list[str] | None:
-    """Return the names of the files in a zip archive; None where it is none."""
+    """Return the names of the files in a zip archive; None for anything else."""
     if not content.startswith(b"PK"):
         return None
     try:
@@ -176,7 +167,7 @@ def archive_members(content: bytes) -> list[str] | None:
     except zipfile.BadZipFile:
         if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             raise
-        return None  # a text that happens to begin with PK
+        return None  # This is text that happens to begin with PK.
     return [
         name
         for name in names
@@ -185,15 +176,13 @@ def archive_members(content: bytes) -> list[str] | None:
 
 
 def check_unpacked(content: bytes, name: str, max_bytes: int) -> None:
-    """Refuse an archive whose files are too large; zipfile reads no more than is declared."""
+    """Raise if the files of an archive are too large; zipfile reads no more than is declared."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         n_bytes = sum(member.file_size for member in archive.infolist())
         check_size(n_bytes, f"{name}, once decompressed,", max_bytes)
 
 
 def _is_format(members: list[str]) -> bool:
-    return "xl/workbook.xml" in members or _all_arrays(members)
-
-
-def _all_arrays(members: list[str]) -> bool:
-    return bool(members) and all(name.endswith(".npy") for name in members)
+    """Tell whether an archive is a table as it is: an Excel file or NumPy's .npz."""
+    is_numpy = bool(members) and all(name.endswith(".npy") for name in members)
+    return is_numpy or "xl/workbook.xml" in members
