@@ -106,7 +106,7 @@ def as_table(data: Any) -> Table:
         return data
     if isinstance(data, pd.DataFrame):
         frame = data
-    elif hasattr(data, "to_pandas"):
+    elif hasattr(data, "to_pandas"):  # This is all that narwhals would do with such a frame.
         try:
             frame = data.to_pandas()
         except ImportError as error:

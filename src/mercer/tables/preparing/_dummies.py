@@ -48,8 +48,8 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    sklearn.preprocessing.OneHotEncoder : Has more options, and counts the cells one by one when
-        it looks for infrequent categories.
+    sklearn.preprocessing.OneHotEncoder : Has more options.  It counts cells one by one, which
+        takes several times as long, and puts a few missing values to the infrequent categories.
 
     Notes
     -----
@@ -135,7 +135,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return dummies
 
     def _places(self, feature: int, categories: pd.Index) -> NDArray[np.intp]:
-        """Return which dummy each category sets, and last the one of missing values; −1: none."""
+        """Return which dummy each category, and last a missing value, sets; −1 is none."""
         frequent, infrequent = self.categories_[feature], self.infrequent_categories_[feature]
         place = {str(name): i for i, name in enumerate(frequent)}
         place.update(dict.fromkeys(map(str, infrequent), len(frequent)))
@@ -183,6 +183,6 @@ def _columns(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]
         checked = validate_data(
             estimator, detached(X), reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
-        if not checked.dtype.isnative:  # pandas takes no other byte order
+        if not checked.dtype.isnative:  # pandas takes only the byte order of the machine.
             checked = checked.astype(checked.dtype.newbyteorder("="))
         yield from (as_text(pd.Series(column)) for column in checked.T)

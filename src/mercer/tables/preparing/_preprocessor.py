@@ -15,9 +15,9 @@ from mercer.tables.typing._styles import has_time
 __all__ = ["make_preprocessor"]
 
 _PARTS_OF_TIME = ("days", "year", "month", "weekday", "hour")
-_LIMIT = 4.0  # standard deviations
-_MIN_FREQUENCY = 5  # rows of a category, below which it is one of the infrequent
-_MAX_CATEGORIES = 100  # of one column
+_LIMIT = 4.0  # Numbers are clipped at this many standard deviations.
+_MIN_FREQUENCY = 5  # Categories with fewer rows are infrequent.
+_MAX_CATEGORIES = 100  # At most this many categories of a column are told apart.
 
 
 def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> ColumnTransformer:
@@ -79,12 +79,12 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> Colum
     days = [column.name for column in dates if not has_time(column.style)]
     times = [column.name for column in dates if has_time(column.style)]
     parts = [
-        ("number", Pipeline(_numbers(scale)), numbers),
+        ("number", Pipeline(_number_steps(scale)), numbers),
         ("missing", _indicator(), numbers),
-        ("date", Pipeline([("parts", DateFeatures()), *_numbers(scale)]), days),
+        ("date", Pipeline([("parts", DateFeatures()), *_number_steps(scale)]), days),
         (
             "time",
-            Pipeline([("parts", DateFeatures(parts=_PARTS_OF_TIME)), *_numbers(scale)]),
+            Pipeline([("parts", DateFeatures(parts=_PARTS_OF_TIME)), *_number_steps(scale)]),
             times,
         ),
         (
@@ -100,7 +100,7 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> Colum
     return ColumnTransformer(parts, sparse_threshold=0.0)
 
 
-def _numbers(scale: bool) -> list[tuple[str, object]]:
+def _number_steps(scale: bool) -> list[tuple[str, object]]:
     """Return the steps for columns of numbers with gaps; a column without any value becomes 0."""
     impute = ("impute", SimpleImputer(strategy="median", keep_empty_features=True))
     if not scale:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,49 @@ from mercer._sklearn import Interval, fit_context
 
 __all__ = ["DateFeatures", "FeatureClipper"]
 
-_LAST = 2_900_000  # days from 1970, almost 8000 years: what is beyond counts as the end
+_MOST_DAYS = 2_900_000  # Dates more than almost 8000 years from 1970 count as that far away.
 
 
-class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class _StatelessTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of transformers of numbers that learn nothing but how many columns there are."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how many columns there are.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._validated(X, reset=True)
+        return self
+
+    def _validated(self, X: Any, *, reset: bool) -> FloatArray:
+        """Return the rows as numbers, which may be missing."""
+        refuse_tensor(X, self)
+        checked: FloatArray = validate_data(
+            self, detached(X), reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return checked
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class FeatureClipper(_StatelessTransformer):
     r"""Bring values beyond ±``limit`` to that limit.
 
     After standardising, a wild value is so many standard deviations away that it decides every
@@ -44,7 +83,8 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values stay missing.  Time and memory: one pass and one copy.
+    Missing values stay missing.  Time and memory: one pass and one copy.  A FunctionTransformer of
+    scikit-learn would do the same, but holds a function, which no model file may.
 
     Examples
     --------
@@ -61,25 +101,6 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, *, limit: float = 4.0) -> None:
         self.limit = limit
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "FeatureClipper":
-        """Learn how many columns there are.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : Ignored
-            Not used: it is there for pipelines.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        _validated(self, X, reset=True)
-        return self
-
     def transform(self, X: Any) -> FloatArray:
         """Clip.
 
@@ -94,18 +115,10 @@ class FeatureClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Coordinates.
         """
         check_is_fitted(self)
-        return np.clip(_validated(self, X, reset=False), -self.limit, self.limit)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        return np.clip(self._validated(X, reset=False), -self.limit, self.limit)
 
 
-class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class DateFeatures(_StatelessTransformer):
     """Turn dates into numbers: days since 1970, year, month, day of the week, hour.
 
     The number of days places rows in time; the other parts let a model see what recurs.
@@ -150,27 +163,11 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, *, parts: Sequence[str] = ("days", "year", "month", "weekday")) -> None:
         self.parts = parts
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> "DateFeatures":
-        """Learn how many columns there are.
-
-        Parameters
-        ----------
-        X : DataFrame of dates or array-like of shape (n_samples, n_features)
-            Rows.
-        y : Ignored
-            Not used: it is there for pipelines.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _validated(self, X: Any, *, reset: bool) -> FloatArray:
         for part in self.parts:
             if part not in _PARTS:
                 raise ValueError(f"parts must be among {', '.join(_PARTS)}; got {part!r}.")
-        _validated(self, _as_days(X), reset=True)
-        return self
+        return super()._validated(_as_days(X), reset=reset)
 
     def transform(self, X: Any) -> FloatArray:
         """Compute the numbers.
@@ -186,7 +183,7 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             All parts of the first column, then those of the second, and so on.
         """
         check_is_fitted(self)
-        days = _validated(self, _as_days(X), reset=False)
+        days = self._validated(X, reset=False)
         found = [_PARTS[part](column) for column in days.T for part in self.parts]
         return np.column_stack(found) if found else np.empty((len(days), 0))
 
@@ -206,39 +203,23 @@ class DateFeatures(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = super().get_feature_names_out(input_features)
         return np.array([f"{name}_{part}" for name in names for part in self.parts], dtype=object)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
-    refuse_tensor(X, estimator)
-    checked: FloatArray = validate_data(
-        estimator, detached(X), reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
-    )
-    return checked
-
 
 def _as_days(X: Any) -> Any:
     """Return dates as days from 1970; anything else as it is."""
     if isinstance(X, pd.DataFrame):
-        return X.apply(lambda c: _counted(c.to_numpy()) if c.dtype.kind == "M" else c)
+        return X.apply(lambda c: _days_since_1970(c.to_numpy()) if c.dtype.kind == "M" else c)
     if isinstance(X, np.ndarray) and X.dtype.kind == "M":
-        return _counted(X)
+        return _days_since_1970(X)
     return X
 
 
-def _counted(dates: NDArray[np.datetime64]) -> FloatArray:
+def _days_since_1970(dates: NDArray[np.datetime64]) -> FloatArray:
     days: FloatArray = (dates - np.datetime64(0, "D")) / np.timedelta64(1, "D")
     return days
 
 
 def _days(days: FloatArray) -> FloatArray:
-    return np.clip(days, -_LAST, _LAST)
+    return np.clip(days, -_MOST_DAYS, _MOST_DAYS)
 
 
 def _year(days: FloatArray) -> FloatArray:

@@ -23,28 +23,16 @@ __all__ = [
 ]
 
 # Text that stands for no value, in a file or in a frame.
-MISSING = frozenset(
-    [
-        "",
-        "?",
-        "NA",
-        "N/A",
-        "n/a",
-        "NaN",
-        "nan",
-        "NULL",
-        "Null",
-        "null",
-        "#N/A",
-        "#NA",
-        "<NA>",
-        "NaT",
-    ]
-)
+MISSING = frozenset({
+    "", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "NULL", "Null", "null",
+})  # fmt: skip
 # Text that stands for no value among numbers and dates, but may be a category or a class.
 ABSENT = frozenset(
     ["None", "none", "-", "--", ".", "na", "n.a.", "missing", "Missing", "unknown", "Unknown"]
 )
+# A column is one of numbers or dates if at least this share of its cells with a value are.
+LEAST_READ = 0.95
+# Of these types, as pandas infers them, equal cells are equal texts.
 _UNIFORM = ("string", "integer", "floating", "boolean", "empty")
 _TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
 
@@ -72,7 +60,7 @@ def as_numbers(values: pd.Series) -> NDArray[np.float64]:
 
 
 def as_dates(values: pd.Series) -> pd.Series:
-    """Return a column of dates without a time zone: as on the clock of Greenwich."""
+    """Return a column of dates without a time zone; those with one are turned into UTC."""
     return values if values.dt.tz is None else values.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
@@ -88,7 +76,7 @@ def as_text(values: pd.Series) -> pd.Categorical:
     elif pd.api.types.infer_dtype(values, skipna=True) in _UNIFORM:
         codes, found = pd.factorize(values)
         cells = np.asarray(found, dtype=object)
-    else:  # 1, 1.0 and True are one to a dictionary, so cells become text before they are counted
+    else:  # A dictionary takes 1, 1.0 and True for the same, so cells become text first.
         texts = [_text(cell) for cell in np.asarray(values, dtype=object)]
         codes, cells = pd.factorize(np.array(texts, dtype=object))
     texts = [_text(cell) for cell in cells]
@@ -113,9 +101,6 @@ def _text(cell: Any) -> str | None:
     return None if text in MISSING else _TRUTH.get(text, text)
 
 
-LEAST_READ = 0.95  # share of cells with a value that makes a column one of numbers or dates
-
-
 @dataclass(frozen=True)
 class Unread:
     """Cells that cannot be read: how many, and the first of them.
@@ -138,7 +123,7 @@ class Unread:
     row: int
 
     def sentence(self, kind: str) -> str:
-        """Return what is done about them, without a full stop."""
+        """Say that these cells are taken as missing, without a full stop."""
         are = f"is not a {kind} and is" if self.count == 1 else f"are not {kind}s and are"
         first = "" if self.count == 1 else "first "
         return (

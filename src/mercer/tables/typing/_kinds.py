@@ -19,25 +19,24 @@ from mercer.tables.typing._cells import (
     as_text,
     is_date,
     is_number,
-    unread_cells,
 )
 from mercer.tables.typing._styles import (
     LARGEST,
     has_time,
     infer_date_style,
     infer_number_style,
-    parse_dates,
-    parse_numbers,
+    read_dates,
+    read_numbers,
 )
 
 __all__ = ["check_column", "describe_columns"]
 
-_MOST_MISSING = 0.95  # share of rows without a value above which a column is not used
+_MOST_MISSING = 0.95  # A column is not used if a larger share of its rows have no value.
 _MOST_CATEGORIES = 1000
-_FEW_CATEGORIES = 10  # as few as this are categories however small the table is
-_ROWS_PER_CATEGORY = 2  # on average, at least
-_WORDS_OF_TEXT = 3  # on average, from which values are taken for sentences
-_ROWS_OF_IDENTIFIER = 20  # fewer rows may be all different by chance
+_FEW_CATEGORIES = 10  # Up to this many texts are categories, however small the table is.
+_ROWS_PER_CATEGORY = 2  # More texts are categories if they have as many rows on average.
+_WORDS_OF_TEXT = 3  # Other values are text if they have as many words on average.
+_ROWS_OF_IDENTIFIER = 20  # In fewer rows, numbers may be all different by chance.
 _NAME_OF_IDENTIFIER = re.compile(
     r"(?i:(^|.*[^a-z])(id|uuid|guid|index|key))|.*[a-z]I[dD]|.*[a-z]Key"
 )
@@ -104,7 +103,7 @@ def describe_columns(
 
 
 def check_column(name: str, names: Iterable[str], table: str) -> None:
-    """Refuse a name that no column has, and suggest those that are near it."""
+    """Raise if no column has this name, and suggest similar ones."""
     names = list(names)
     if name in names:
         return
@@ -127,23 +126,21 @@ def _describe(name: str, values: pd.Series, asked: str | None) -> Column:
     if asked in (None, "number"):
         style = infer_number_style(known, n_rows)
         if style is not None or asked:
-            numbers = np.append(parse_numbers(texts.categories, style or "plain"), np.nan)
-            unread = unread_cells(texts, numbers[:-1], values.index)
+            numbers, unread = read_numbers(texts, style or "plain", values.index)
             _check_style(name, style, unread, "number")
-            return _describe_numbers(name, numbers[texts.codes], style or "plain", asked, unread)
+            return _describe_numbers(name, numbers, style or "plain", asked, unread)
     if asked in (None, "date"):
         style, is_doubtful = infer_date_style(known, n_rows)
         if style is not None or asked:
-            by_text = parse_dates([*texts.categories, ""], style or "ISO8601")
-            unread = unread_cells(texts, by_text[:-1], values.index)
+            dates, unread = read_dates(texts, style or "ISO8601", values.index)
             _check_style(name, style, unread, "date")
-            dates = by_text.take(texts.codes).reset_index(drop=True)
-            return _describe_dates(name, dates, style or "ISO8601", asked, unread, is_doubtful)
+            described = pd.Series(dates), style or "ISO8601", asked, unread, is_doubtful
+            return _describe_dates(name, *described)
     return _describe_text(name, texts, asked)
 
 
 def _check_style(name: str, style: str | None, unread: Unread | None, kind: str) -> None:
-    """Refuse a column that was asked to be of a kind that too many of its values are not."""
+    """Raise if too many values of a column are not of the kind that was asked for."""
     if style is None and unread is not None:
         raise ValueError(
             f"Column {quoted(name)} cannot be read as {kind}s: row {unread.row} holds "
@@ -152,14 +149,7 @@ def _check_style(name: str, style: str | None, unread: Unread | None, kind: str)
 
 
 def _column(
-    name: str,
-    kind: str,
-    asked: str | None,
-    *,
-    n: int,
-    n_missing: int,
-    reason: str = "",
-    **rest: Any,
+    name: str, kind: str, asked: str | None, n: int, n_missing: int, reason: str = "", **rest: Any
 ) -> Column:
     """Decide whether the column is used, and finish its description."""
     used = kind in USABLE
@@ -168,28 +158,17 @@ def _column(
     return Column(name, kind, used, reason, n_missing, **rest)
 
 
-def _unvaried(
+def _without_variety(
     name: str, asked: str | None, n: int, n_missing: int, examples: tuple[str, ...]
 ) -> Column | None:
-    """Describe a column that has no value or one only."""
+    """Describe a column that has no value or one only; None for other columns."""
     if n_missing == n:
-        return _column(
-            name, "empty", asked, n=n, n_missing=n, reason="it has no values", n_unique=0
-        )
+        return _column(name, "empty", asked, n, n, "it has no values", n_unique=0)
     if len(examples) != 1:
         return None
     where = "in every row" if not n_missing else "wherever there is a value"
     reason = f"it is {quoted(examples[0])} {where}"
-    return _column(
-        name,
-        "constant",
-        asked,
-        n=n,
-        n_missing=n_missing,
-        reason=reason,
-        n_unique=1,
-        examples=examples,
-    )
+    return _column(name, "constant", asked, n, n_missing, reason, n_unique=1, examples=examples)
 
 
 def _describe_numbers(
@@ -200,26 +179,26 @@ def _describe_numbers(
     unread: Unread | None = None,
 ) -> Column:
     n_infinite = int((np.abs(numbers) > LARGEST).sum())
-    finite = numbers[np.abs(numbers) <= LARGEST]  # neither NaN nor infinite
+    finite = numbers[np.abs(numbers) <= LARGEST]  # This leaves out NaN too.
     n_unique = len(pd.unique(finite))
     n, n_missing = len(numbers), len(numbers) - len(finite)
     middle = len(finite) // 2
     three = np.partition(finite, [0, middle, -1])[[0, middle, -1]] if n_unique else finite
-    # −0 and 0 are one number, of which any row may be first: + 0.0 makes both of them 0.
+    # Adding 0.0 turns −0 into 0, so that the examples do not depend on which of them comes first.
     examples = tuple(f"{value:.6g}" for value in dict.fromkeys(three + 0.0))
-    if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
+    if (column := _without_variety(name, asked, n, n_missing, examples)) is not None:
         is_all = n_infinite == n
         return replace(column, reason="all its values are infinite") if is_all else column
-    facts: Any = {"n": n, "n_missing": n_missing, "n_unique": n_unique, "examples": examples}
+    facts: Any = {"n_unique": n_unique, "examples": examples}
     n_read = n - (unread.count if unread else 0)
     if asked is None and n_unique == n_read and _numbers_rows(name, finite, n):
-        return _column(name, "identifier", asked, reason="it numbers the rows", **facts)
+        return _column(name, "identifier", asked, n, n_missing, "it numbers the rows", **facts)
     reasons = [unread.sentence("number")] if unread else []
     if n_infinite:
         reasons.append(f"{counted(n_infinite, 'infinite value')} taken as missing")
     if style not in ("", "plain"):
         reasons.append(f"read as numbers written like {style}")
-    return _column(name, "number", asked, reason="; ".join(reasons), style=style, **facts)
+    return _column(name, "number", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
 
 
 def _three(unique: NDArray[Any]) -> NDArray[Any]:
@@ -228,7 +207,10 @@ def _three(unique: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbers_rows(name: str, different: NDArray[np.float64], n: int) -> bool:
-    """Tell whether different numbers only name n rows: whole, and in a run or so called."""
+    """Tell whether n different numbers only name the rows.
+
+    They do if they are whole and consecutive, or if the column has the name of an identifier.
+    """
     if n < _ROWS_OF_IDENTIFIER or np.any(different != np.floor(different)):
         return False
     is_run = different.max() - different.min() <= n - 1
@@ -248,43 +230,36 @@ def _describe_dates(
     with_time = has_time(style) or bool((dates.dropna() != dates.dropna().dt.normalize()).any())
     unit = "s" if with_time else "D"
     examples = tuple(map(str, _three(unique).astype(f"datetime64[{unit}]")))
-    if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
+    if (column := _without_variety(name, asked, n, n_missing, examples)) is not None:
         return column
     reasons = [unread.sentence("date")] if unread else []
     if is_doubtful:
         reasons.append("day/month or month/day is in doubt; the day is taken first")
-    return _column(
-        name,
-        "date",
-        asked,
-        n=n,
-        n_missing=n_missing,
-        reason="; ".join(reasons),
-        n_unique=len(unique),
-        examples=examples,
-        style=style or ("ISO8601" if with_time else "%Y-%m-%d"),
-    )
+    facts: Any = {"n_unique": len(unique), "examples": examples}
+    style = style or ("ISO8601" if with_time else "%Y-%m-%d")
+    return _column(name, "date", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
 
 
 def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Column:
     n, n_missing = len(texts), int((texts.codes < 0).sum())
     counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.categories))
-    order = np.argsort(-counts, kind="stable")[:3]  # ties in alphabetical order
+    order = np.argsort(-counts, kind="stable")[:3]  # Ties are in alphabetical order.
     examples = tuple(str(text) for text in texts.categories[order])
-    if (column := _unvaried(name, asked, n, n_missing, examples)) is not None:
+    if (column := _without_variety(name, asked, n, n_missing, examples)) is not None:
         return column
     n_unique = len(counts)
-    facts: Any = {"n": n, "n_missing": n_missing, "n_unique": n_unique, "examples": examples}
+    facts: Any = {"n_unique": n_unique, "examples": examples}
     kind = asked or _kind_of_text(texts.categories, n_unique, n - n_missing)
     if kind == "category":
-        return _column(name, kind, asked, categories=tuple(map(str, texts.categories)), **facts)
+        categories = tuple(map(str, texts.categories))
+        return _column(name, kind, asked, n, n_missing, categories=categories, **facts)
     if asked is not None:
         reason = f"it is {kind}, as you say" if kind == "text" else f"it is an {kind}, as you say"
     elif kind == "text":
         reason = f"free text ({counted(n_unique, 'different value')})"
     else:
         reason = f"{n_unique} different values in {counted(n - n_missing, 'row')}"
-    return _column(name, kind, asked, reason=reason, **facts)
+    return _column(name, kind, asked, n, n_missing, reason, **facts)
 
 
 def _kind_of_text(categories: pd.Index, n_unique: int, n_present: int) -> str:

@@ -15,11 +15,13 @@ from mercer.tables.typing._cells import (
     as_text,
     is_date,
     is_number,
-    unread_cells,
 )
-from mercer.tables.typing._styles import LARGEST, parse_dates, parse_numbers
+from mercer.tables.typing._styles import LARGEST, read_dates, read_numbers
 
 __all__ = ["match_columns", "typed_frame"]
+
+# Up to this many cells of another kind are taken as missing, however few rows there are.
+_MOST_ACCIDENTS = 5
 
 
 def typed_frame(
@@ -41,35 +43,18 @@ def typed_frame(
 
 
 def _typed(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
-    if column.kind == "number":
-        return _numbers(values, column)
-    if column.kind == "date":
-        return _dates(values, column)
-    return as_text(values), None
-
-
-def _numbers(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
     unread = None
+    if column.kind == "category":
+        return as_text(values), None
+    if column.kind == "date":
+        if is_date(values):
+            return np.asarray(as_dates(values)), None
+        return read_dates(as_text(values), column.style, values.index)
     if is_number(values):
         numbers = as_numbers(values)
     else:
-        texts = as_text(values)
-        by_text = parse_numbers(texts.categories, column.style)
-        unread = unread_cells(texts, by_text, values.index)
-        numbers = np.append(by_text, np.nan)[texts.codes]
+        numbers, unread = read_numbers(as_text(values), column.style, values.index)
     return np.where(np.abs(numbers) <= LARGEST, numbers, np.nan), unread
-
-
-def _dates(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
-    if is_date(values):
-        return np.asarray(as_dates(values)), None
-    texts = as_text(values)
-    by_text = parse_dates([*texts.categories, ""], column.style)
-    unread = unread_cells(texts, by_text[:-1], values.index)
-    return np.asarray(by_text)[texts.codes], unread
-
-
-_ACCIDENTS = 5  # cells of another kind up to which a column is read however few rows it has
 
 
 def match_columns(table: Any, columns: Sequence[Column]) -> Table:
@@ -145,7 +130,7 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
 
 
 def _check_mostly_read(unread: Unread, column: Column, where: str) -> None:
-    if unread.count > max(_ACCIDENTS, unread.present / 2):
+    if unread.count > max(_MOST_ACCIDENTS, unread.present / 2):
         like = f" (such as {quoted(column.examples[0])})" if column.examples else ""
         raise ValueError(
             f"{where} holds {quoted(unread.text)} in row {unread.row}, where {column.kind}s are "
