@@ -317,13 +317,13 @@ def test_model_files(refused, model):
     changed[500] ^= 255
     files = {
         "a pickle": (pickle.dumps({"a": 1}), ["pickle", "never opened"]),
-        "a pickle of old": (pickle.dumps({"a": 1}, 0), ["is no model file"]),
+        "a pickle of old": (pickle.dumps({"a": 1}, 0), ["is not a model file"]),
         "empty": (b"", ["is empty", "mercer fit"]),
         "truncated": (whole[: len(whole) // 2], ["is damaged", "copy it again"]),
         "changed": (bytes(changed), ["is damaged", "copy it again"]),
         "foreign": (skops.io.dumps(LogisticRegression()), ["not by Mercer", "mercer fit"]),
-        "an archive": (zipped(a="1"), ["is no model file"]),
-        "a table": (GOOD, ["is no model file"]),
+        "an archive": (zipped(a="1"), ["is not a model file"]),
+        "a table": (GOOD, ["is not a model file"]),
     }
     for content, words in files.values():
         path = write("m.skops", content)

@@ -199,11 +199,11 @@ def test_wrong_inputs_are_one_sentence_each(folder, capsys, tmp_path):
     fails([*fit, "-o", tmp_path / "none" / "m.skops"], capsys, "There is no folder")
     fails(["fit", tmp_path / "none.csv", "-t", "class"], capsys, "There is no file")
     fails(["fit", table, "-t", "id"], capsys, "look like names")
-    fails(["predict", table, table], capsys, "is no model file")
+    fails(["predict", table, table], capsys, "is not a model file")
     fails(["predict", tmp_path / "none.skops", table], capsys, "There is no file")
     fails(["predict", model, table, "-o", tmp_path / "p.txt"], capsys, "must end with .csv")
     fails(["predict", model, table, "--keep", "x"], capsys, "no column 'x'")
-    fails(["info", table], capsys, "is no model file")
+    fails(["info", table], capsys, "is not a model file")
     assert list(tmp_path.iterdir()) == []
 
 

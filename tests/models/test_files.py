@@ -251,7 +251,7 @@ def test_other_format_version_is_refused(saved, tmp_path):
     ("content", "match"),
     [
         (b"", "is empty"),
-        (b"age,job\n31,baker\n", "is no model file"),
+        (b"age,job\n31,baker\n", "is not a model file"),
         (b"PK\x03\x04 and then nothing", "is damaged"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A zip archive from anywhere → its members, checked; and members → a file, whole or not at all."""
+"""A zip archive from anywhere → its members, checked; and members → a file, written in one step."""
 
 import hashlib
 import io
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mercer._system.files import read_at_most, sweep, written_whole
+from mercer._system.files import read_at_most, shown_path, sweep, written_whole
 
 __all__ = [
     "CARD",
@@ -19,25 +19,19 @@ __all__ = [
     "digest",
     "parse",
     "read_members",
-    "shown",
     "write_whole",
 ]
 
 CARD, SCHEMA = "mercer.json", "schema.json"
 _MOST_MEMBERS = 100_000
-_MAX_JSON = 1 << 27  # parsed, JSON takes some ten times its length
-# What zipfile and its decompressors raise: RuntimeError of what says that it is encrypted,
-# NotImplementedError of a later version, OSError and LZMAError of what says bzip2 or xz and is not.
+_MAX_JSON = 1 << 27  # Parsed, JSON takes some ten times as many bytes.
+# What zipfile and its decompressors raise.  A file that says that it is encrypted raises
+# RuntimeError; of a later version, NotImplementedError; of a compression that it does not have,
+# OSError or LZMAError.
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
     NotImplementedError, ValueError,
 )  # fmt: skip
-
-
-def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as sentences show it."""
-    text = os.fspath(path)
-    return text if text.isprintable() and text.strip() else repr(text)
 
 
 def digest(content: bytes) -> str:
@@ -47,52 +41,55 @@ def digest(content: bytes) -> str:
 
 def read_members(path: str | os.PathLike[str], max_bytes: int) -> dict[str, bytes]:
     """Return the members of a model file by name, never more than a bound together."""
+    file = f"File {shown_path(path)}"
     content = _read_file(path, max_bytes)
     if content.startswith(b"\x80"):
         raise ValueError(
-            f"File {shown(path)} is a pickle, which could run anything and is never opened: fit "
-            "the model again by mercer fit."
+            f"{file} is a pickle, which could run anything and is never opened: fit the model "
+            "again by mercer fit."
         )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             infos = archive.infolist()
-            _check_size(path, infos, max_bytes)
-            members = {info.filename: archive.read(info) for info in infos}
+            is_small = _is_within(infos, max_bytes)
+            members = {info.filename: archive.read(info) for info in infos if is_small}
     except _BROKEN as error:
-        if isinstance(error, _TooLargeError):
-            raise
         is_zip = content.startswith(b"PK")
-        what = "is damaged" if is_zip else "is no model file"
+        what = "is damaged" if is_zip else "is not a model file"
         remedy = "copy it again, or fit the model again" if is_zip else "mercer fit writes them"
-        raise ValueError(f"File {shown(path)} {what} ({_first_line(error)}): {remedy}.") from error
-    if len(members) < len(infos):
+        why = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ValueError(f"{file} {what} ({why}): {remedy}.") from error
+    if not is_small:
         raise ValueError(
-            f"File {shown(path)} has two members of one name, which no model file has: it is "
+            f"{file} unpacks to more than {max_bytes >> 20} MiB, the most that is read: it is "
             "refused."
         )
-    for name in (SCHEMA, CARD):
+    if len(members) < len(infos):
+        raise ValueError(
+            f"{file} has two members of one name, which no model file has: it is refused."
+        )
+    for name, what in (
+        (SCHEMA, "is not a model file"),
+        (CARD, "was saved by skops, but not by Mercer"),
+    ):
         if name not in members:
-            what = "was saved by skops, but not by Mercer" if name == CARD else "is no model file"
-            raise ValueError(f"File {shown(path)} {what} (no {name}): mercer fit writes them.")
+            raise ValueError(f"{file} {what} (no {name}): mercer fit writes them.")
     return members
 
 
-class _TooLargeError(ValueError):
-    """More bytes than the bound."""
-
-
-def _check_size(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo], max_bytes: int) -> None:
-    is_long = any(info.file_size > _MAX_JSON for info in infos if info.filename.endswith(".json"))
-    if is_long or sum(info.file_size for info in infos) > max_bytes or len(infos) > _MOST_MEMBERS:
-        raise _TooLargeError(
-            f"File {shown(path)} unpacks to more than {max_bytes >> 20} MiB, the most that is "
-            "read: it is refused."
-        )
+def _is_within(infos: list[zipfile.ZipInfo], max_bytes: int) -> bool:
+    """Tell whether an archive is small enough to be unpacked."""
+    jsons = [info.file_size for info in infos if info.filename.endswith(".json")]
+    return (
+        max(jsons, default=0) <= _MAX_JSON
+        and sum(info.file_size for info in infos) <= max_bytes
+        and len(infos) <= _MOST_MEMBERS
+    )
 
 
 def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     place = Path(os.path.expanduser(path))
-    name = shown(path)
+    name = shown_path(path)
     try:
         if place.is_dir():
             raise IsADirectoryError(f"{name} is a folder: name the model file in it.")
@@ -119,10 +116,10 @@ def write_whole(path: str | os.PathLike[str], members: Mapping[str, bytes]) -> N
     """Write an archive beside its place and move it there when it is complete."""
     place = Path(os.path.realpath(os.path.expanduser(path)))
     if place.exists() and not place.is_file():
-        raise IsADirectoryError(f"{shown(path)} is not a plain file: choose another name.")
+        raise IsADirectoryError(f"{shown_path(path)} is not a plain file: choose another name.")
     sweep(place.parent, place.name)
     with (
-        written_whole(place, f"File {shown(path)}") as beside,
+        written_whole(place, f"File {shown_path(path)}") as beside,
         zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive,
     ):
         for name, content in members.items():
@@ -135,7 +132,3 @@ def parse(content: bytes) -> Any:
         return json.loads(content)
     except RecursionError as error:
         raise ValueError("its JSON is nested too deeply") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,6 +1,7 @@
 """What a model file says about the model: in words and numbers, nothing to run."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from mercer.tables import Column, LabelledTable
 
 __all__ = ["FORMAT", "ModelCard"]
 
-FORMAT = 1  # of the card and of the file around it
+FORMAT = 1  # This is the version of the card and of the file around it.
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,7 @@ class ModelCard:
         -------
         dict
         """
-        found = dataclasses.asdict(self)
-        found["classes"] = list(self.classes)
-        for column in found["columns"]:
-            column["examples"], column["categories"] = (
-                list(column["examples"]),
-                list(column["categories"]),
-            )
-        found["columns"] = list(found["columns"])
+        found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return found
 
     @classmethod
@@ -157,7 +151,7 @@ class ModelCard:
             raise ValueError(f"the card is incomplete ({error})") from error
         _check_types(card, {"classes": tuple, "columns": tuple, "scores": dict})
         if not all(isinstance(name, str) for name in classes):
-            raise ValueError("the card names a class that is no text")
+            raise ValueError("the card names a class that is not text")
         return card
 
 
@@ -166,12 +160,12 @@ def _column(found: Mapping[str, Any]) -> Column:
     column = Column(**{**found, **texts})
     _check_types(column, {"examples": tuple, "categories": tuple})
     if not all(isinstance(text, str) for many in texts.values() for text in many):
-        raise ValueError("the card names a category that is no text")
+        raise ValueError("the card names a category that is not text")
     return column
 
 
 def _check_types(found: Any, others: dict[str, type]) -> None:
-    """Refuse a field of another type than declared: text, whole number or truth value."""
+    """Raise if a field is not of the declared type: text, a whole number or a truth value."""
     plain = {str: str, int: int, bool: bool}
     for field in dataclasses.fields(found):
         wanted = others.get(field.name) or plain[field.type]  # type: ignore[index]

@@ -5,6 +5,8 @@ import json
 import os
 import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,13 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
+from mercer._system.files import shown_path
 from mercer.models._device import off_device
 from mercer.models.files._archive import (
     CARD,
     digest,
     parse,
     read_members,
-    shown,
     write_whole,
 )
 from mercer.models.files._model_card import FORMAT, ModelCard
@@ -78,14 +80,15 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
     """
     import skops.io
 
+    file = f"File {shown_path(path)}"
     if Path(path).suffix.lower() != ".skops":
-        raise ValueError(f"File {shown(path)} must end with .skops: rename it.")
+        raise ValueError(f"{file} must end with .skops: rename it.")
     pipeline = off_device(pipeline) if isinstance(pipeline, Pipeline) else pipeline
     _check_pipeline(pipeline, card)
     content = skops.io.dumps(pipeline)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    if unknown := _unknown_types(path, members):
+    if unknown := _unknown_types(file, members):
         raise ValueError(
             f"A model with {', '.join(unknown)} cannot be saved: its parts must be those of "
             "Mercer and the plain ones of scikit-learn."
@@ -140,17 +143,16 @@ def load_model(
     UserWarning
         Where another version of scikit-learn trained the model.
     """
-    members = read_members(path, max_bytes)
-    card = _checked_card(path, members)
-    _check_members(path, members, max_bytes)
-    pipeline = _construct(path, members)
+    file = f"File {shown_path(path)}"
+    members, card = _checked(path, file, max_bytes)
+    pipeline = _construct(file, members)
     try:
         check_trees(pipeline)
         check_sound(pipeline)
         _check_pipeline(pipeline, card)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(
-            f"File {shown(path)} is not a model that Mercer wrote ({error}): it is refused."
+            f"{file} is not a model that Mercer wrote ({error}): it is refused."
         ) from error
     if card.sklearn != sklearn.__version__:
         warnings.warn(
@@ -180,23 +182,39 @@ def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> M
     Raises
     ------
     ValueError
-        Where it is no model file of Mercer, or damaged.
+        Where it is not a model file of Mercer, or damaged.
     OSError
         Where it cannot be read.
     """
-    members = read_members(path, max_bytes)
-    card = _checked_card(path, members)
-    _check_members(path, members, max_bytes)
+    file = f"File {shown_path(path)}"
+    members, card = _checked(path, file, max_bytes)
     return ModelContents(
         card=card,
         types=tuple(schema_types(members)),
-        untrusted=tuple(_unknown_types(path, members)),
+        untrusted=tuple(_unknown_types(file, members)),
         n_bytes=sum(map(len, members.values())),
     )
 
 
-def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> ModelCard:
-    """Return the card of a file whose members fit their digests."""
+def _checked(
+    path: str | os.PathLike[str], file: str, max_bytes: int
+) -> tuple[dict[str, bytes], ModelCard]:
+    """Return the members of a file and its card, if nothing in it is what Mercer never writes.
+
+    This is checked before skops sees the file.  ``file`` is what sentences call it.
+    """
+    members = read_members(path, max_bytes)
+    described = _checked_description(file, members)
+    try:
+        card = ModelCard.from_dict(described)
+        check_members(members, max_bytes)
+    except ValueError as error:
+        raise ValueError(f"{file} is refused: {error}.") from error
+    return members, card
+
+
+def _checked_description(file: str, members: dict[str, bytes]) -> Any:
+    """Return what a file says of its model, if all members match their digests."""
     try:
         about = parse(members[CARD])
         version, digests = about["format"], about["digests"]
@@ -204,13 +222,11 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
         if not isinstance(digests, dict):
             raise TypeError("no digests")
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"File {shown(path)} has a card that cannot be read: fit the model again."
-        ) from error
+        raise ValueError(f"{file} has a card that cannot be read: fit the model again.") from error
     if version != FORMAT:
         raise ValueError(
-            f"File {shown(path)} has version {version!r} of the format, and this Mercer reads "
-            f"{FORMAT}: fit the model again, or install the Mercer that wrote it."
+            f"{file} has version {version!r} of the format, and this Mercer reads {FORMAT}: fit "
+            "the model again, or install the Mercer that wrote it."
         )
     found = {name: digest(content) for name, content in members.items() if name != CARD}
     found["card"] = digest(_canonical(described))
@@ -219,54 +235,41 @@ def _checked_card(path: str | os.PathLike[str], members: dict[str, bytes]) -> Mo
             name for name in {*found, *digests} if found.get(name) != digests.get(name)
         )
         raise ValueError(
-            f"File {shown(path)} was changed after it was written ({changed[0]!r}): it is refused."
+            f"{file} was changed after it was written ({changed[0]!r}): it is refused."
         )
-    try:
-        return ModelCard.from_dict(described)
-    except ValueError as error:
-        raise ValueError(f"File {shown(path)} is refused: {error}.") from error
+    return described
 
 
-def _check_members(path: str | os.PathLike[str], members: dict[str, bytes], max_bytes: int) -> None:
-    """Refuse what Mercer never writes, before skops sees it."""
-    try:
-        check_members(members, max_bytes)
-    except ValueError as error:
-        raise ValueError(f"File {shown(path)} is refused: {error}.") from error
-
-
-def _construct(path: str | os.PathLike[str], members: dict[str, bytes]) -> Any:
-    """Build the pipeline by skops; whatever goes wrong on the way is one sentence."""
+def _construct(file: str, members: dict[str, bytes]) -> Any:
+    """Build the pipeline by skops."""
     import skops.io
 
-    if unknown := _unknown_types(path, members):
-        raise ValueError(
-            f"File {shown(path)} holds {unknown[0]}, which no model of Mercer has: it is refused."
-        )
-    try:
-        with warnings.catch_warnings():
-            # load_model says it once, of the whole model.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            return skops.io.loads(_packed(members), trusted=list(TRUSTED))
-    except Exception as error:  # what a made-up file may raise is anything
-        raise ValueError(
-            f"File {shown(path)} cannot be put together ({type(error).__name__}): fit the model "
-            "again."
-        ) from error
+    if unknown := _unknown_types(file, members):
+        raise ValueError(f"{file} holds {unknown[0]}, which no model of Mercer has: it is refused.")
+    with _as_one_sentence(file), warnings.catch_warnings():
+        # load_model warns once, of the whole model.
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        return skops.io.loads(_packed(members), trusted=list(TRUSTED))
 
 
-def _unknown_types(path: str | os.PathLike[str], members: dict[str, bytes]) -> list[str]:
+def _unknown_types(file: str, members: dict[str, bytes]) -> list[str]:
     """Return types that are not on Mercer's list, or else those that skops does not trust."""
     import skops.io
 
     if unknown := unknown_types(members):
         return unknown
-    try:
+    with _as_one_sentence(file):
         return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
-    except Exception as error:  # what a made-up file may raise is anything
+
+
+@contextmanager
+def _as_one_sentence(file: str) -> Iterator[None]:
+    """Turn whatever skops raises for a made-up file, which may be anything, into one sentence."""
+    try:
+        yield
+    except Exception as error:
         raise ValueError(
-            f"File {shown(path)} cannot be put together ({type(error).__name__}): fit the model "
-            "again."
+            f"{file} cannot be put together ({type(error).__name__}): fit the model again."
         ) from error
 
 
@@ -280,7 +283,7 @@ def _packed(members: dict[str, bytes]) -> bytes:
 
 
 def _check_pipeline(pipeline: Any, card: ModelCard) -> None:
-    """Refuse what is not a pipeline from a table to the classes of the card."""
+    """Raise if this is not a pipeline from a table to the classes of the card."""
     if not isinstance(pipeline, Pipeline):
         raise ValueError(f"a model is a Pipeline, not a {type(pipeline).__name__}")
     names = [name for name, _ in pipeline.steps]

@@ -25,7 +25,7 @@ TRUSTED = (
     "mercer.tables.preparing._dummies.CategoryDummies",
     "mercer.tables.preparing._transformers.DateFeatures",
     "mercer.tables.preparing._transformers.FeatureClipper",
-    "numpy.dtype",  # of an empty array: nothing is called
+    "numpy.dtype",  # It belongs to an empty array; nothing is called.
     # Estimators, and what they keep after fitting.
     "mercer.classifiers._ise.ISEClassifier",
     "mercer.classifiers._laplacian.LaplacianClassifier",
@@ -46,7 +46,7 @@ TRUSTED = (
     "sklearn.tree._tree.Tree",
 )
 
-# How skops may put an object together: no functions, methods, partials or operators among them.
+# How skops may put an object together.  Functions, methods, partials and operators are left out.
 _NODES = {
     "DTypeNode", "DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode",
     "RandomGeneratorNode", "RandomStateNode", "SetNode", "SliceNode", "TreeNode", "TupleNode",
@@ -61,7 +61,7 @@ _PLAIN_PARTS = (
     "sklearn.discriminant_analysis", "sklearn.dummy", "sklearn.impute", "sklearn.linear_model",
     "sklearn.naive_bayes", "sklearn.pipeline", "sklearn.preprocessing",
 )  # fmt: skip
-# Those with compiled code that is given only what was checked.
+# Estimators with compiled code, whose arrays are checked in _sound before they are used.
 _CHECKED = {
     "DecisionTreeClassifier", "HistGradientBoostingClassifier", "KNeighborsClassifier",
     "RandomForestClassifier", "SVC", "_BinMapper",
@@ -85,7 +85,7 @@ def is_trusted(node: Mapping[str, Any]) -> bool:
         return name in _BUILTINS
     if module.split(".")[0] == "numpy":
         return kind in ("NdArrayNode", "RandomGeneratorNode", "RandomStateNode")
-    if module == "_loss" and kind == "LossNode":  # what scikit-learn before 1.9 calls its own
+    if module == "_loss" and kind == "LossNode":  # So scikit-learn before 1.9 calls sklearn._loss.
         module = getattr(sys.modules.get("_loss"), "__name__", "")
     is_plain = any(module == part or module.startswith(part + ".") for part in _PLAIN_PARTS)
     return is_plain or (module.startswith("sklearn.") and name in _CHECKED)
@@ -97,12 +97,12 @@ def schema_types(members: Mapping[str, bytes]) -> list[str]:
 
 
 def unknown_types(members: Mapping[str, bytes]) -> list[str]:
-    """Return those that no model of Mercer has."""
+    """Return the types that no model of Mercer has, in alphabetical order."""
     return sorted({type_name(node) for node in _nodes(members) if not is_trusted(node)})
 
 
 def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:
-    """Refuse members that are no plain arrays, and one that is to be read many times.
+    """Raise if a member is not a plain array, or is to be read more often than Mercer does.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:
         name, key = str(node["file"]), json.dumps(node.get("__id__"))
         if name not in members or name in (CARD, SCHEMA):
             raise ValueError(f"it refers to {name!r} in a way that Mercer never does")
-        if not node.get("__id__") or key not in seen:  # skops reads it, and again if no id
+        if not node.get("__id__") or key not in seen:  # Without an id, skops reads it again.
             total += len(members[name])
         seen.add(key)
     if total > max_bytes:
@@ -134,29 +134,29 @@ def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:
 
 
 def _check_tree(node: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
-    """Refuse a tree of another shape than one output: building it would read beyond an array."""
+    """Raise if a tree has more than one output: building it would read beyond an array."""
     try:
         _, classes, outputs = node["__reduce__"]["args"]["content"]
         counts = np.load(io.BytesIO(members[classes["file"]]), allow_pickle=False)
         is_sound = outputs["content"] == "1" and counts.shape == (1,) and 0 < counts[0] < 1 << 20
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError("a tree in it is of no shape that Mercer writes") from error
+    except (KeyError, TypeError, ValueError):
+        is_sound = False
     if not is_sound:
-        raise ValueError("a tree in it is of no shape that Mercer writes")
+        raise ValueError("a tree in it has a shape that Mercer never writes")
 
 
 def _check_generator(node: Mapping[str, Any]) -> None:
-    """Refuse a random generator with another pool than NumPy's: a large one is mixed for ever."""
+    """Raise if a random generator has another pool than NumPy's: a large one is mixed for ever."""
     try:
-        pool = node["content"]["seed_seq"]["content"]["pool_size"]["content"]
-    except (KeyError, TypeError) as error:
-        raise ValueError("a random generator in it is of no kind that Mercer writes") from error
-    if pool != "4":
-        raise ValueError("a random generator in it is of no kind that Mercer writes")
+        is_numpys = node["content"]["seed_seq"]["content"]["pool_size"]["content"] == "4"
+    except (KeyError, TypeError):
+        is_numpys = False
+    if not is_numpys:
+        raise ValueError("a random generator in it is of a kind that Mercer never writes")
 
 
 def _nodes(members: Mapping[str, bytes]) -> Iterator[Mapping[str, Any]]:
-    """Yield every object that the schema describes; deep ones need no deep stack."""
+    """Yield every object that the schema describes, without recursion, however deep it is."""
     waiting = [parse(members[SCHEMA])]
     while waiting:
         found = waiting.pop()

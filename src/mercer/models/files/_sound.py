@@ -15,7 +15,7 @@ __all__ = ["check_sound", "check_trees", "parts_of"]
 
 
 def check_sound(model: Any) -> None:
-    """Refuse a support vector machine or neighbours whose arrays do not fit each other.
+    """Raise if the arrays of a support vector machine or of neighbours do not fit each other.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _all_parts(model: Any) -> Iterator[Any]:
 
 
 def _is_sound_machine(svc: Any) -> bool:
-    """Check what libsvm is given; one that was not fitted says so itself."""
+    """Check what libsvm is given; a machine that was not fitted is sound."""
     if not hasattr(svc, "support_vectors_"):
         return True
     vectors, counts = svc.support_vectors_, svc._n_support
@@ -88,7 +88,7 @@ def _is_sound_search(knn: Any) -> bool:
 
 
 def check_trees(model: Any) -> None:
-    """Refuse a model with a tree that points outside itself or beyond the model's features.
+    """Raise if a tree of a model points outside itself or beyond the model's features.
 
     Raises
     ------

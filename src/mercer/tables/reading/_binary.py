@@ -15,8 +15,13 @@ from mercer.tables._sentences import (
     listed,
 )
 from mercer.tables._table import check_names
-from mercer.tables.reading._delimited import check_width
-from mercer.tables.reading._source import archive_members, check_size, check_unpacked
+from mercer.tables.reading._source import (
+    Limits,
+    archive_members,
+    check_size,
+    check_unpacked,
+    check_width,
+)
 
 __all__ = ["load_package", "read_npz", "read_parquet", "with_rows"]
 
@@ -35,17 +40,15 @@ def load_package(module: str, what: str) -> ModuleType:
         ) from error
 
 
-def read_parquet(
-    content: bytes, name: str, *, max_bytes: int, max_columns: int
-) -> tuple[pd.DataFrame, list[str]]:
+def read_parquet(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of a parquet file."""
     parquet = load_package("pyarrow.parquet", f"{name} is parquet and")
     pyarrow = importlib.import_module("pyarrow")
     try:
         file = parquet.ParquetFile(io.BytesIO(content))
         names = [str(field) for field in file.schema_arrow.names]
-        check_width(len(names), name, max_columns)
-        check_size(_promised_bytes(file.metadata), f"{name}, once decompressed,", max_bytes)
+        check_width(len(names), name, limits)
+        check_size(_promised_bytes(file.metadata), f"{name}, once decompressed,", limits.max_bytes)
         check_names(names, name)
         # A text that is repeated is kept once, as it is in the file.
         types = pyarrow.types
@@ -87,11 +90,9 @@ def _as_shared_objects(values: pd.Series) -> pd.Series:
     return pd.Series(texts[values.cat.codes.to_numpy()], index=values.index, dtype=object)
 
 
-def read_npz(
-    content: bytes, name: str, *, max_bytes: int, max_columns: int
-) -> tuple[pd.DataFrame, list[str]]:
+def read_npz(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return X and y of a NumPy archive as columns; nothing is unpickled."""
-    check_unpacked(content, name, max_bytes)
+    check_unpacked(content, name, limits.max_bytes)
     found = [member.removesuffix(".npy") for member in archive_members(content) or []]
     try:
         arrays = read_arrays(content, _ARRAYS)
@@ -104,7 +105,7 @@ def read_npz(
         raise ValueError(f"{name} has no array X (it has {listed(found)}): save X and y.")
     X: Any = np.atleast_1d(arrays["X"])
     X = X.reshape(len(X), -1) if X.size else X.reshape(len(X), 0)
-    check_width(X.shape[1], name, max_columns)
+    check_width(X.shape[1], name, limits)
     names = [str(one) for one in arrays.get("feature_names", range(1, X.shape[1] + 1))]
     if "feature_names" not in arrays:
         names = [f"x{one}" for one in names]

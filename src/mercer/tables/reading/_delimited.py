@@ -1,4 +1,8 @@
-"""Delimited text: which character divides cells, which line is ragged, and the frame."""
+"""Delimited text: which character divides cells, which line is ragged, and the frame.
+
+pandas makes the frame, but fills up rows that are too short and does not say in which line a row is
+too long.  So the lines are checked here first, for an error that names the line.
+"""
 
 import csv
 import io
@@ -11,35 +15,33 @@ import pandas as pd
 from mercer.tables._sentences import counted, quoted
 from mercer.tables._table import check_names
 from mercer.tables.reading._encoding import as_utf8
-from mercer.tables.reading._source import check_size, describe_size
+from mercer.tables.reading._source import Limits, check_size, check_width, describe_size
 from mercer.tables.typing._cells import MISSING
 from mercer.tables.typing._styles import are_codes
 
-__all__ = ["check_width", "name_unnamed", "read_delimited"]
+__all__ = ["name_unnamed", "read_delimited"]
 
-# Every digit of a number is read: newer versions do so and have no choice.
+# Every digit of a number is read; newer versions of pandas do so without being asked.
 _EXACT = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}
 _DELIMITERS = (",", ";", "\t", "|")
-_BYTES_PER_CELL = 8  # at least; an empty cell is one byte of the file
-_SAMPLE = 1 << 16  # bytes from which the delimiter is judged
+_BYTES_PER_CELL = 8  # A cell of the frame takes at least as many; in the file, one may do.
+_SAMPLE = 1 << 16  # The delimiter is judged from this many bytes.
 
 
-def read_delimited(
-    content: bytes, name: str, *, max_bytes: int, max_line: int, max_columns: int
-) -> tuple[pd.DataFrame, list[str]]:
+def read_delimited(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of CSV, TSV and the like, and notes."""
-    content, notes = as_utf8(content, name, max_line=max_line)
+    content, notes = as_utf8(content, name, max_line=limits.max_line)
     if not content or content.isspace():
         raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
-    delimiter = _sniff(content)
+    delimiter = _best_delimiter(content)
     n_cells = sum(content.count(sign) for sign in (delimiter.encode(), b"\n", b"\r"))
-    check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", max_bytes)
-    header = next(_records(content, delimiter, name, max_line), (1, [""]))[1]
-    check_width(len(header), name, max_columns)
+    check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", limits.max_bytes)
+    header = next(_records(content, delimiter, name, limits.max_line), (1, [""]))[1]
+    check_width(len(header), name, limits)
     names, more = name_unnamed(header)
     notes += more
     _check_header(names, name)
-    _check_ragged(content, delimiter, len(names), name, max_line)
+    _check_ragged(content, delimiter, len(names), name, limits.max_line)
     frame = _parse(content, delimiter, names, name)
     if not len(frame):
         raise ValueError(
@@ -56,15 +58,6 @@ def read_delimited(
             "if it is a row, add a line of column names above it."
         )
     return frame, notes
-
-
-def check_width(n_columns: int, name: str, max_columns: int) -> None:
-    """Refuse more columns than the bound."""
-    if n_columns > max_columns:
-        raise ValueError(
-            f"{name} has {counted(n_columns, 'column')}, more than {max_columns}, the most "
-            "that are read: keep those that matter, or in Python raise max_columns."
-        )
 
 
 def name_unnamed(header: list[str]) -> tuple[list[str], list[str]]:
@@ -96,7 +89,7 @@ def _is_number(cell: str) -> bool:
     return re.fullmatch(r"[+-]?\d+(\.\d*)?", cell) is not None
 
 
-def _sniff(content: bytes) -> str:
+def _best_delimiter(content: bytes) -> str:
     """Choose the delimiter that divides the first lines into most cells, equally many in each."""
     sample = content[:_SAMPLE]
     is_cut = len(content) > _SAMPLE
@@ -105,11 +98,11 @@ def _sniff(content: bytes) -> str:
     def score(delimiter: str) -> tuple[bool, int]:
         widths = [len(cells) for _, cells in _split(io.StringIO(text, newline=""), delimiter)]
         if is_cut and len(widths) > 1:
-            widths.pop()  # the last record may be cut
+            widths.pop()  # The last record may be cut.
         is_even = len(set(widths)) == 1 and widths[0] > 1
         return is_even, widths[0] if widths else 0
 
-    return max(_DELIMITERS, key=score)  # the first of equals
+    return max(_DELIMITERS, key=score)  # Of equals, this is the first.
 
 
 def _split(lines: Iterator[str] | io.TextIOBase, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -140,7 +133,7 @@ def _records(
 
 
 def _check_ragged(content: bytes, delimiter: str, width: int, name: str, max_line: int) -> None:
-    """Refuse a row with more or fewer cells than the header, naming its line."""
+    """Raise if a row has more or fewer cells than the header, and name its line."""
     if b'"' not in content and not _may_be_ragged(content, delimiter, width):
         return
     for line, cells in _records(content, delimiter, name, max_line):
@@ -158,7 +151,7 @@ def _check_ragged(content: bytes, delimiter: str, width: int, name: str, max_lin
 
 
 def _may_be_ragged(content: bytes, delimiter: str, width: int) -> bool:
-    """Look for an uneven line in text without quotation marks; a blank line is an alarm too."""
+    """Tell whether a line of text without quotation marks may be uneven; blank lines may be."""
     others = bytes(set(range(256)) - {ord("\n"), ord(delimiter)})
     signs = content.translate(None, others)
     if not content.endswith(b"\n"):
@@ -192,7 +185,7 @@ def _parse(
 
 
 def _keep_leading_zeros(frame: pd.DataFrame, content: bytes, delimiter: str, name: str) -> None:
-    """Read codes such as 007 again as text: they are names, and the zeros belong to them."""
+    """Read codes such as 007 again as text, because their zeros belong to them."""
     numbers = [name for name in frame if _may_be_codes(frame[name])]
     befores = (b"\n", b" ", b'"', delimiter.encode())
     if not numbers or not any(

@@ -6,8 +6,9 @@ from mercer.tables.reading._source import describe_size
 
 __all__ = ["as_utf8"]
 
-_BLOCK = 1 << 20
-_KNOWN = (  # first bytes of files that people give by mistake
+_BLOCK = 1 << 20  # This many bytes are decoded at a time.
+# The first bytes of files that people give by mistake, what these are, and what to do.
+_NOT_TABLES = (
     (b"\xd0\xcf\x11\xe0", "an old (.xls) or locked Excel file", "save it as .xlsx or CSV"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"%PDF", "a PDF document", "export the table as CSV"),
@@ -25,7 +26,7 @@ def as_utf8(content: bytes, name: str, *, max_line: int) -> tuple[bytes, list[st
     Windows-1252, the most frequent encoding of Western files, unless it has a byte that this
     encoding lacks.
     """
-    for magic, what, remedy in _KNOWN:
+    for magic, what, remedy in _NOT_TABLES:
         if content.startswith(magic):
             raise ValueError(f"{name} is {what}: {remedy}.")
     notes: list[str] = []
@@ -64,10 +65,10 @@ def _line(content: bytes, place: int) -> int:
 
 
 def _check_lines(content: bytes, name: str, max_line: int) -> None:
-    """Refuse a line that is longer than the bound."""
+    """Raise if a line is longer than the bound."""
     start = 0
     while len(content) - start > max_line:
-        # The last line break within reach; only a line that is too long has none.
+        # Go on after the last line break within reach; only a line that is too long has none.
         end = max(
             content.rfind(b"\n", start, start + max_line + 1),
             content.rfind(b"\r", start, start + max_line + 1),
@@ -84,14 +85,12 @@ def _first_not_utf8(content: bytes) -> int | None:
     """Return the place of the first byte that is not UTF-8, without decoding all at once."""
     if content.isascii():
         return None
-    start = 0
-    while start < len(content):
-        end = min(start + _BLOCK, len(content))
-        while end < len(content) and content[end] & 0xC0 == 0x80 and end - start < _BLOCK + 4:
-            end += 1  # do not cut a character
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(content), _BLOCK):
+        n_pending = len(decoder.getstate()[0])  # The last character of a block may be cut.
+        end = start + _BLOCK
         try:
-            content[start:end].decode("utf-8")
+            decoder.decode(content[start:end], final=end >= len(content))
         except UnicodeDecodeError as error:
-            return start + error.start
-        start = end
+            return start - n_pending + error.start
     return None

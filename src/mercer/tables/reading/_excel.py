@@ -15,25 +15,25 @@ import pandas as pd
 from mercer.tables._sentences import did_you_mean, listed, quoted
 from mercer.tables._table import check_names
 from mercer.tables.reading._binary import load_package, with_rows
-from mercer.tables.reading._delimited import check_width, name_unnamed
-from mercer.tables.reading._source import check_size, check_unpacked
+from mercer.tables.reading._delimited import name_unnamed
+from mercer.tables.reading._source import Limits, check_size, check_unpacked, check_width
 from mercer.tables.typing._cells import MISSING
 
 __all__ = ["read_excel"]
 
-_MOST_ROWS = 1 << 20  # of the format itself
-_DEEPEST = 100  # of its own elements, no more than ten are inside each other
+_MOST_ROWS = 1 << 20  # The format itself has no more.
+_DEEPEST = 100  # In files of Excel, no more than ten elements are inside each other.
 _BYTES_PER_CELL = 8
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # The XML is parsed by this many bytes at a time.
 
 
 def read_excel(
-    content: bytes, name: str, sheet: str | None, *, max_bytes: int, max_columns: int
+    content: bytes, name: str, sheet: str | None, limits: Limits
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of one sheet, the first where none is named."""
     load_package("openpyxl", f"{name} is an Excel file and")
-    check_unpacked(content, name, max_bytes)
-    _check_workbook(content, name, max_bytes=max_bytes, max_columns=max_columns)
+    check_unpacked(content, name, limits.max_bytes)
+    _check_workbook(content, name, limits)
     notes = []
     with _opened(lambda: pd.ExcelFile(io.BytesIO(content), engine="openpyxl"), name) as book:
         sheets = [str(one) for one in book.sheet_names]
@@ -51,7 +51,7 @@ def read_excel(
     cells = cells.dropna(how="all").dropna(how="all", axis=1)
     if not len(cells):
         raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
-    check_width(cells.shape[1], name, max_columns)
+    check_width(cells.shape[1], name, limits)
     header = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0]]
     names, more = name_unnamed(header)
     check_names(names, name)
@@ -62,18 +62,18 @@ def read_excel(
 def _opened(action: Callable[[], Any], name: str) -> Any:
     try:
         return action()
-    except Exception as error:  # openpyxl lets through whatever its XML made it stumble over
+    except Exception as error:  # openpyxl raises whatever its XML makes it stumble over.
         raise ValueError(
             f"{name} cannot be read as an Excel file: save it again as .xlsx or CSV."
         ) from error
 
 
 class _OddError(Exception):
-    """What a part of the file has, and no Excel file."""
+    """Says what a part of the file has that files of Excel never have."""
 
 
-def _check_workbook(content: bytes, name: str, *, max_bytes: int, max_columns: int) -> None:
-    """Refuse declared entities, deep nesting, and cells beyond the limits."""
+def _check_workbook(content: bytes, name: str, limits: Limits) -> None:
+    """Raise if there are declared entities, deep nesting, or cells beyond the limits."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             extent = _Extent()
@@ -85,14 +85,14 @@ def _check_workbook(content: bytes, name: str, *, max_bytes: int, max_columns: i
                     f"{name} has {error}, as no Excel file does: save it again as .xlsx or CSV."
                 ) from error
             except (expat.ExpatError, UnicodeError, ValueError, LookupError):
-                pass  # an image, or damaged: what reads it will say so
-            except Exception as error:  # every way of damage has an error of its own
+                pass  # This is an image, or damaged, which openpyxl will say.
+            except Exception as error:  # Every kind of damage has an error of its own.
                 raise ValueError(
                     f"{name} is a damaged or incomplete archive: fetch or save it again."
                 ) from error
-            check_width(extent.n_columns, name, max_columns)
+            check_width(extent.n_columns, name, limits)
             n_bytes = extent.n_rows * extent.n_columns * _BYTES_PER_CELL
-            check_size(n_bytes, f"{name}, once decompressed,", max_bytes)
+            check_size(n_bytes, f"{name}, once decompressed,", limits.max_bytes)
 
 
 class _Extent:
@@ -105,14 +105,14 @@ class _Extent:
 
     def scan(self, stream: Any) -> None:
         parser = expat.ParserCreate(namespace_separator=" ")
-        parser.StartDoctypeDeclHandler = self._refuse_types
+        parser.StartDoctypeDeclHandler = self._refuse_document_type
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         while block := stream.read(_BLOCK):
             parser.Parse(block, False)
         parser.Parse(b"", True)
 
-    def _refuse_types(self, *_: object) -> None:
+    def _refuse_document_type(self, *_: object) -> None:
         raise _OddError("a document type with entities")
 
     def _end(self, _: str) -> None:

@@ -10,12 +10,11 @@ from mercer.tables._table import Table
 from mercer.tables.reading._binary import read_npz, read_parquet
 from mercer.tables.reading._delimited import read_delimited
 from mercer.tables.reading._excel import read_excel
-from mercer.tables.reading._source import archive_members, read_source, source_name
+from mercer.tables.reading._source import Limits, archive_members, read_source, source_name
 
 __all__ = ["read_table"]
 
-# An apostrophe before a sign that formulas begin with, as it is in a file; the last are of full
-# width.
+# An apostrophe before a sign that formulas begin with, some of them of full width, in UTF-8.
 _ESCAPED = re.compile(rb"'(?:[=+\-@\t\r\n]|\xef\xbc[\x9d\x8b\x8d\xa0])")
 
 
@@ -85,18 +84,15 @@ def read_table(
     is_excel = "xl/workbook.xml" in members
     if sheet is not None and not is_excel:
         raise ValueError(f"{name} is not an Excel file (.xlsx): leave out the sheet.")
+    limits = Limits(max_bytes, max_line, max_columns)
     if is_excel:
-        frame, notes = read_excel(
-            content, name, sheet, max_bytes=max_bytes, max_columns=max_columns
-        )
+        frame, notes = read_excel(content, name, sheet, limits)
     elif members:
-        frame, notes = read_npz(content, name, max_bytes=max_bytes, max_columns=max_columns)
+        frame, notes = read_npz(content, name, limits)
     elif content.startswith(b"PAR1"):
-        frame, notes = read_parquet(content, name, max_bytes=max_bytes, max_columns=max_columns)
+        frame, notes = read_parquet(content, name, limits)
     else:
-        frame, notes = read_delimited(
-            content, name, max_bytes=max_bytes, max_line=max_line, max_columns=max_columns
-        )
+        frame, notes = read_delimited(content, name, limits)
         if b"'" in content and _ESCAPED.search(content):
             try:
                 frame = restored(frame)

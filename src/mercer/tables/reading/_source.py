@@ -10,28 +10,37 @@ import stat
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from mercer._system.files import read_at_most
+from mercer._system.files import read_at_most, shown_path
 from mercer.tables._sentences import MissingPackageError, counted, did_you_mean, listed
 
 __all__ = [
+    "Limits",
     "archive_members",
     "check_size",
     "check_unpacked",
+    "check_width",
     "describe_size",
     "read_source",
     "source_name",
 ]
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The most that is read: bytes after decompression, bytes of a line, and columns."""
+
+    max_bytes: int
+    max_line: int
+    max_columns: int
+
+
 def source_name(path: str | os.PathLike[str]) -> str:
-    """Return what sentences call a source; a name with odd characters is spelled out."""
-    text = os.fspath(path)
-    if text == "-":
-        return "standard input"
-    return text if text.isprintable() and text.strip() else repr(text)
+    """Return what sentences call a source."""
+    return "standard input" if os.fspath(path) == "-" else shown_path(path)
 
 
 def read_source(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
@@ -91,6 +100,15 @@ def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
         raise ValueError(
             f"{what} is larger than {describe_size(max_bytes)}, the most that is read: "
             "take a part of the rows, or in Python raise max_bytes."
+        )
+
+
+def check_width(n_columns: int, name: str, limits: Limits) -> None:
+    """Raise if there are more columns than the bound."""
+    if n_columns > limits.max_columns:
+        raise ValueError(
+            f"{name} has {counted(n_columns, 'column')}, more than {limits.max_columns}, the most "
+            "that are read: keep those that matter, or in Python raise max_columns."
         )
 
 
