@@ -27,7 +27,7 @@ from mercer.models.files._archive import (
 )
 from mercer.models.files._model_card import FORMAT, ModelCard
 from mercer.models.files._schema import TRUSTED, check_members, schema_types, unknown_types
-from mercer.models.files._sound import check_sound, check_trees
+from mercer.models.files._sound import check_sound
 
 __all__ = ["ModelContents", "load_model", "read_card", "save_model"]
 
@@ -147,7 +147,6 @@ def load_model(
     members, card = _checked(path, file, max_bytes)
     pipeline = _construct(file, members)
     try:
-        check_trees(pipeline)
         check_sound(pipeline)
         _check_pipeline(pipeline, card)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:

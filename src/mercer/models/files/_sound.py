@@ -11,25 +11,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_sound", "check_trees", "parts_of"]
+__all__ = ["check_sound"]
 
 
 def check_sound(model: Any) -> None:
-    """Raise if the arrays of a support vector machine or of neighbours do not fit each other.
+    """Raise if a tree points outside itself, or if arrays do not fit each other.
 
     Raises
     ------
     ValueError
+        Its words go into brackets.
     """
-    for part in _all_parts(model):
+    for part, n_features in _all_parts(model):
         kind = type(part).__name__
+        if (kind == "Tree" and not _is_sound_tree(part, n_features)) or (
+            kind == "TreePredictor" and not _is_sound_predictor(part, n_features)
+        ):
+            raise ValueError("a tree in it points to nodes that do not exist")
         if kind == "SVC" and not _is_sound_machine(part):
             raise ValueError("the support vectors in it do not fit each other")
         if kind == "KNeighborsClassifier" and not _is_sound_search(part):
             raise ValueError("the neighbours in it do not fit each other")
 
 
-def parts_of(found: Any) -> list[Any]:
+def _all_parts(model: Any) -> Iterator[tuple[Any, int]]:
+    """Yield every object in a model with the least number of features that is checked around it.
+
+    An object that is in several places comes again where fewer features are checked.
+    """
+    least: dict[int, int] = {}
+    waiting = [(model, np.iinfo(np.intp).max)]
+    while waiting:
+        found, n_features = waiting.pop()
+        attributes = getattr(found, "__dict__", {})
+        n_features = min(n_features, attributes.get("n_features_in_", n_features))
+        if id(found) not in least or n_features < least[id(found)]:
+            least[id(found)] = n_features
+            yield found, n_features
+            waiting += [(part, n_features) for part in _parts(found)]
+
+
+def _parts(found: Any) -> list[Any]:
     """Return what an object, a container or an array of objects holds."""
     if isinstance(found, dict):
         return list(found.values())
@@ -38,16 +60,6 @@ def parts_of(found: Any) -> list[Any]:
     if isinstance(found, np.ndarray):
         return list(found.flat) if found.dtype == object else []
     return list(getattr(found, "__dict__", {}).values())
-
-
-def _all_parts(model: Any) -> Iterator[Any]:
-    waiting, seen = [model], set()
-    while waiting:
-        found = waiting.pop()
-        if id(found) not in seen:
-            seen.add(id(found))
-            yield found
-            waiting.extend(parts_of(found))
 
 
 def _is_sound_machine(svc: Any) -> bool:
@@ -85,34 +97,6 @@ def _is_sound_search(knn: Any) -> bool:
         and rows.shape[1] == knn.n_features_in_
         and 0 < knn.n_neighbors <= len(rows)
     )
-
-
-def check_trees(model: Any) -> None:
-    """Raise if a tree of a model points outside itself or beyond the model's features.
-
-    Raises
-    ------
-    ValueError
-    """
-    for tree, n_features in _trees(model, np.iinfo(np.intp).max, set()):
-        if not (_is_sound_tree if hasattr(tree, "capacity") else _is_sound_predictor)(
-            tree, n_features
-        ):
-            raise ValueError("a tree in it points to nodes that do not exist")
-
-
-def _trees(found: Any, n_features: int, seen: set[int]) -> Iterator[tuple[Any, int]]:
-    """Yield each tree with the least number of features that an estimator around it checks."""
-    if id(found) in seen:
-        return
-    seen.add(id(found))
-    if type(found).__name__ in ("Tree", "TreePredictor"):
-        yield found, n_features
-        return
-    kept = getattr(found, "__dict__", {})
-    n_features = min(n_features, kept.get("n_features_in_", n_features))
-    for part in parts_of(found):
-        yield from _trees(part, n_features, seen)
 
 
 def _is_sound_tree(tree: Any, n_features: int) -> bool:
