@@ -12,11 +12,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from mercer.classifiers import _class_vectors, _ise, _parzen
+from mercer.comparison import holm_correction
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
 from mercer.information import _divergences, _laplacian_cut, _overlap, _permutations
 from mercer.kernels import KERNELS, squared_distances
-from mercer.models._measure import _holm
 from mercer.samples import _in_memory
 from mercer.spectral._ridge import RidgeBasis, decompose_features
 from mercer.sums import Removal, left_out_log_sums
@@ -153,7 +153,7 @@ def test_laplacians():
 
 
 def test_adjusted_p_values():
-    assert is_nan(_holm([0.01, NAN])).tolist() == [False, True]
+    assert is_nan(holm_correction([0.01, NAN])).tolist() == [False, True]
 
 
 # ----------------------------------------------------------------------------------- the engine

@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 
-from mercer.models._archive import digest
+from mercer.models.files._archive import digest
 
 
 def members(path):

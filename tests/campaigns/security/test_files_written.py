@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mercer._system.files as files
-from mercer.datasets._folder import read_npz
+from mercer.datasets._places import read_npz
 from mercer.models import load_model, save_model
 from mercer.report import write_scatter_page
 from mercer.studies._store import write_atomically

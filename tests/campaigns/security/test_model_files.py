@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+import skops.io
+from sklearn.tree import DecisionTreeClassifier
 
 import mercer
 from mercer.models import load_model, read_card
@@ -303,7 +305,22 @@ def test_a_tree_of_many_outputs_is_refused_before_it_is_built(saved, tmp_path):
         elif isinstance(one, list):
             waiting.extend(one)
     found["schema.json"] = json.dumps(schema).encode()
-    refused(forge(tmp_path / "m.skops", found), "a tree in it is of no shape")
+    refused(forge(tmp_path / "m.skops", found), "a tree in it has a shape")
+
+
+def test_a_tree_is_checked_wherever_it_is(saved, tmp_path):
+    """Found first in an estimator of many features, it passed for one of few too."""
+    pipeline, _ = load_model(saved("forest"))
+    X = np.random.default_rng(0).normal(size=(60, 500))
+    wide = DecisionTreeClassifier(max_depth=1).fit(X, (X[:, -1] > 0).astype(float))
+    pipeline[-1].estimators_[0].tree_ = wide.tree_
+    steps = {"steps": pipeline.steps}
+    for attributes in ({"memory": wide, **steps}, {**steps, "memory": wide}):
+        pipeline.__dict__ = {**attributes, "verbose": False, "transform_input": None}
+        with zipfile.ZipFile(io.BytesIO(skops.io.dumps(pipeline))) as archive:
+            found = {one: archive.read(one) for one in archive.namelist()}
+        found["mercer.json"] = members(saved("forest"))["mercer.json"]
+        refused(forge(tmp_path / "m.skops", found), "a tree in it points to nodes")
 
 
 def test_altered_models_never_crash_the_process(saved, tmp_path, long, capsys):
@@ -331,5 +348,5 @@ def test_a_generator_that_would_be_mixed_for_ever_is_refused(saved, tmp_path, si
     text = found["schema.json"].decode()
     (before,) = set(re.findall(r'"pool_size": \{[^{}]*?"content": "4"', text))
     found["schema.json"] = text.replace(before, before.replace('"4"', f'"{size}"')).encode()
-    with pytest.raises(ValueError, match="random generator in it is of no kind"):
+    with pytest.raises(ValueError, match="random generator in it is of a kind"):
         load_model(forge(tmp_path / "m.skops", found))
