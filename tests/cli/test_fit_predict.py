@@ -235,16 +235,18 @@ def test_info_says_how_many_rows_the_fit_used(capsys, tmp_path):
     frame.to_csv(tmp_path / "long.csv", index=False)
     path = str(tmp_path / "m.skops")
     command = ["fit", str(tmp_path / "long.csv"), "-t", "class", "-m", "parzen", "-o", path]
-    for options, rows in (([], "10000 of 10300 rows"), (["--max-rows", "10300"], "10300 rows")):
+    for options, n_fitted, rows in (
+        ([], 10_000, "10 000 of 10 300 rows"),
+        (["--max-rows", "10300"], 10_300, "10 300 rows"),
+    ):
         assert main([*command, *options]) == 0
-        assert f"on {rows.replace('10300 rows', '10300 of 10300 rows') if options else rows}" in (
-            capsys.readouterr().out
-        )
+        said = "10 300 of 10 300 rows" if options else rows
+        assert f"on {said}" in capsys.readouterr().out
         assert main(["info", path]) == 0
         assert f" on {rows}\n" in capsys.readouterr().out
         assert main(["info", path, "--json"]) == 0
         card = json.loads(capsys.readouterr().out)["card"]
-        assert (card["n_rows_fitted"], card["n_rows"]) == (int(rows.split()[0]), 10_300)
+        assert (card["n_rows_fitted"], card["n_rows"]) == (n_fitted, 10_300)
 
 
 def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):

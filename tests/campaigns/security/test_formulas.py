@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mercer._system.formulas import neutralised_text
 from mercer.report import write_report
-from mercer.report._folder import read_table as read_result
+from mercer.report._checked_files import read_table as read_result
 from mercer.studies import run_studies
 from mercer.tables import read_table, write_table
 

@@ -42,9 +42,9 @@ ALLOWED = {
 }
 NOQA = {
     "S101": "a type checker's assert",
-    "S704": "report/_svg.py escapes all parts itself",
+    "S704": "report/charts/_svg.py escapes all parts itself",
     "S301": "sums/cpu/_compile.py reads compiled code, which is trusted as programs are",
-    "S314": "report/_standalone.py reads markup that it made itself",
+    "S314": "report/charts/_figures.py reads markup that it made itself",
 }
 
 

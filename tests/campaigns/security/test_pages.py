@@ -14,7 +14,7 @@ from mercer.report import (
     write_report,
     write_scatter_page,
 )
-from mercer.report._links import linked
+from mercer.report._document import linked
 from report.comparisons import make_content, make_points, write_folder
 from report.conftest import CELLS, _cell, _laplacian_cells, _panels, _studies
 from report.conftest import write_folder as write_study

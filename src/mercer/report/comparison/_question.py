@@ -7,9 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mercer.report._charts import draw_panel
-from mercer.report._glyphs import COLOURS
-from mercer.report._numbers import counted, listed, share
+from mercer._system.words import listed, percent
+from mercer.report._document import page_count
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import COLOURS
 
 __all__ = ["ClassShare", "ColumnLine", "class_bars", "class_shares", "column_lines", "sentences"]
 
@@ -49,8 +50,8 @@ def class_shares(question: Mapping[str, Any]) -> list[ClassShare]:
     return [
         ClassShare(
             name=one["name"],
-            rows=counted(one["rows"]),
-            share=share(one["rows"] / total),
+            rows=page_count(one["rows"]),
+            share=percent(one["rows"] / total),
             weight=one["rows"],
             colour=k % COLOURS,
         )
@@ -77,7 +78,7 @@ def column_lines(question: Mapping[str, Any]) -> list[ColumnLine]:
             name=one["name"],
             kind=one["kind"],
             used=one["used"],
-            missing=share(one["n_missing"] / rows) if one["n_missing"] else "",
+            missing=percent(one["n_missing"] / rows) if one["n_missing"] else "",
             n_missing=one["n_missing"],
             n_unique=one["n_unique"],
             examples=", ".join(one.get("examples", ())),
@@ -90,7 +91,7 @@ def column_lines(question: Mapping[str, Any]) -> list[ColumnLine]:
 
 def sentences(question: Mapping[str, Any]) -> list[str]:
     """Tell rows, columns and classes, a sentence each."""
-    rows = f"{counted(question['rows'])} rows whose {question['target']} is known"
+    rows = f"{page_count(question['rows'])} rows whose {question['target']} is known"
     return [
         f"{question['table']} has {rows}.",
         *_about_columns(question["columns"]),
@@ -125,7 +126,7 @@ def _about_gaps(question: Mapping[str, Any]) -> str:
     if not gaps:
         return "No value that is used is missing."
     worst = max(gaps, key=lambda one: one["n_missing"])
-    most = f"{_quoted(worst['name'])} ({share(worst['n_missing'] / max(1, question['rows']))})"
+    most = f"{_quoted(worst['name'])} ({percent(worst['n_missing'] / max(1, question['rows']))})"
     if len(gaps) == 1:
         return f"Values are missing in one column that is used, {most}."
     return f"Values are missing in {len(gaps)} columns that are used, most in {most}."
@@ -145,7 +146,7 @@ def _about_classes(question: Mapping[str, Any]) -> str:
 
 
 def _columns(n: int) -> str:
-    return "one column" if n == 1 else f"{counted(n)} columns"
+    return "one column" if n == 1 else f"{page_count(n)} columns"
 
 
 def _quoted(name: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 
 from markupsafe import Markup
 
-from mercer.report._glyphs import glyph
-from mercer.report._scales import Linear
-from mercer.report._svg import element, text_width
+from mercer.report.charts._glyphs import glyph
+from mercer.report.charts._scales import Linear
+from mercer.report.charts._svg import element, text_width
 
 __all__ = ["draw_ranks", "groups_alike"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._marks import UNMEASURED, Mark, mark_named
-from mercer.report._numbers import decimals, duration, fixed, known, signed
-from mercer.report._summary import Reason, group_reasons
+from mercer._system.vocabulary import UNMEASURED, Mark, mark_named
+from mercer._system.words import duration, fixed, is_known, signed
+from mercer.report.study._summary import Reason, group_reasons
 
-__all__ = ["Cell", "Column", "Line", "Row", "TableView", "make_table", "table_name"]
+__all__ = ["Cell", "Column", "Line", "Row", "TableView", "decimals", "make_table", "table_name"]
 
 _Record = Mapping[str, Any]
 
@@ -70,9 +70,9 @@ class Row:
 
     @property
     def marks(self) -> list[str]:
-        """The slugs of all marks in the row."""
+        """The icons of all marks in the row."""
         found = [cell.mark for line in self.lines for cell in line.cells]
-        return sorted({mark.slug for mark in [*found, self.message_mark] if mark})
+        return sorted({mark.icon for mark in [*found, self.message_mark] if mark})
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,16 @@ class TableView:
     def two_heads(self) -> bool:
         """Whether some column has several readings."""
         return any(len(column.readings) > 1 for column in self.columns)
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Return how many decimals printed numbers have, six at most."""
+    found = 0
+    for value in values:
+        if is_known(value):
+            _, _, after = f"{value:.6f}".rstrip("0").partition(".")
+            found = max(found, len(after))
+    return found
 
 
 def table_name(key: str) -> str:
@@ -181,9 +191,9 @@ def _row(
     for record in records:
         name, slot = record["column"], (record["column"], record["reading"])
         printed, measured = digits[name]
-        if known(record["published"]):
+        if is_known(record["published"]):
             published.setdefault(name, _published_cell(record, printed))
-        if known(record["measured"]):
+        if is_known(record["measured"]):
             _place(lines, slot, _measured_cell(record, measured))
             values.setdefault(slot, float(record["measured"]))
         else:
@@ -194,7 +204,7 @@ def _row(
     first_reading = {column.name: column.readings[0] for column in columns}
     for record in waiting:
         slot = (record["column"], first_reading[record["column"]])
-        if known(record["published"]):
+        if is_known(record["published"]):
             values.setdefault(slot, float(record["published"]))
         if not message:
             _place(lines, slot, _unmeasured_cell(record))
@@ -253,14 +263,14 @@ def _shared_message(
 
 
 def _dimension(value: Any) -> str:
-    return f"{value:.3g}" if known(value) else ""
+    return f"{value:.3g}" if is_known(value) else ""
 
 
 def _published_cell(record: _Record, places: int) -> Cell:
     spread = record["published_spread"]
     return Cell(
         value=fixed(record["published"], places),
-        spread=fixed(spread, max(places, decimals([spread]))) if known(spread) else "",
+        spread=fixed(spread, max(places, decimals([spread]))) if is_known(spread) else "",
         dimension=_dimension(record["published_dimension"]),
     )
 
@@ -269,15 +279,15 @@ def _measured_cell(record: _Record, places: int) -> Cell:
     value, spread, count = record["measured"], record["spread"], record["n"]
     mark = mark_named(record["mark"])
     hints = [mark.meaning]
-    if known(record["published"]):
+    if is_known(record["published"]):
         hints.append(f"measured minus published {signed(value - record['published'], places + 1)}")
-    if known(count) and count:
+    if is_known(count) and count:
         hints.append(f"{count:.0f} replicate{'s' if count != 1 else ''}")
-    if known(record["seconds"]) and record["seconds"]:
+    if is_known(record["seconds"]) and record["seconds"]:
         hints.append(duration(record["seconds"]))
     return Cell(
         value=fixed(value, places),
-        spread=fixed(spread, places) if known(spread) else "",
+        spread=fixed(spread, places) if is_known(spread) else "",
         dimension=_dimension(record["dimension"]),
         mark=mark,
         protocol=record["protocol"],

@@ -8,8 +8,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from mercer.report._scales import Linear, domain_of, padded, tick_labels, ticks
-from mercer.report._svg import element, text_width
+from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
+from mercer.report.charts._svg import element, text_width
 
 __all__ = ["Axes", "Layer", "draw_axes", "make_axes", "numbers"]
 

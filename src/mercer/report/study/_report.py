@@ -1,4 +1,4 @@
-"""``write_report``: a results folder → ``report.html``."""
+"""``write_report``: the results folder of ``mercer reproduce`` → ``report.html``."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,20 +9,18 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from mercer.report._about import repeat_command, run_facts
-from mercer.report._audit import written_audit
-from mercer.report._charts import draw_panel
-from mercer.report._document import render_template, write_whole
-from mercer.report._folder import only_from
-from mercer.report._links import anchor
-from mercer.report._listing import list_cells
-from mercer.report._marks import MARKS
-from mercer.report._results import Results, read_results
-from mercer.report._summary import StudyCount, count_sentences, summarise
-from mercer.report._tables import TableView, make_table, table_name
-from mercer.report._verdicts import Verdict, judge
+from mercer._system.vocabulary import MARKS, mark_named
+from mercer._system.words import fixed, is_known, signed
+from mercer.report._checked_files import only_from
+from mercer.report._document import anchor, render_template, write_whole
+from mercer.report.charts._figures import draw_panel
+from mercer.report.study._about import repeat_command, run_facts
+from mercer.report.study._paper_tables import TableView, decimals, make_table, table_name
+from mercer.report.study._results import Results, read_results
+from mercer.report.study._summary import StudyCount, count_sentences, summarise
+from mercer.report.study._verdicts import Verdict, judge, written_audit
 
-__all__ = ["write_report"]
+__all__ = ["list_cells", "write_report"]
 
 
 def write_report(
@@ -175,3 +173,33 @@ def _seconds(timings: pd.DataFrame, study: str) -> float:
         ["table", "row", "reading", "protocol", "replication", "seconds"]
     )
     return float(own["seconds"].sum())
+
+
+def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every line of the cells with its numbers written."""
+    lines = []
+    for record in cells.to_dict("records"):
+        published, measured, seconds = record["published"], record["measured"], record["seconds"]
+        printed = decimals([published, record["published_spread"]])
+        places = min(max(printed, 1), 3)
+        both = is_known(published) and is_known(measured)
+        lines.append(
+            {
+                **{name: record[name] for name in ("study", "row", "column", "reading")},
+                "protocol": record["protocol"],
+                "table": table_name(record["table"]),
+                "published": _with_spread(published, record["published_spread"], printed),
+                "measured": _with_spread(measured, record["spread"], places),
+                "difference": signed(measured - published, places) if both else "",
+                "mark": mark_named(record["mark"]),
+                "n": f"{record['n']:.0f}" if is_known(record["n"]) and record["n"] else "",
+                "seconds": fixed(seconds, 1) if is_known(seconds) and seconds else "",
+            }
+        )
+    return lines
+
+
+def _with_spread(value: float, spread: float, places: int) -> str:
+    if not is_known(value):
+        return ""
+    return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")

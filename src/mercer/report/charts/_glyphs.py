@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import sqrt
 
-from mercer.report._svg import coordinate as c
+from mercer.report.charts._svg import coordinate as c
 
 __all__ = ["COLOURS", "SHAPES", "glyph", "is_outline", "shape_of"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from mercer.report._charts import draw_panel
-from mercer.report._numbers import fixed, share
+from mercer._system.words import fixed, percent
+from mercer.report.charts._figures import draw_panel
 
 __all__ = ["CurvesView", "view_curves"]
 
@@ -96,7 +96,7 @@ def _draw_one(drawn: Mapping[str, Mapping[str, Any]]) -> list[Markup]:
     curves = {name: one["precision_recall"][0] for name, one in drawn.items()}
     first = next(iter(curves.values()))
     floor = {"kind": "line", "x": [0, 1], "y": [first["share"]] * 2, "dashed": True}
-    layers = [{**floor, "colour": _GREY, "label": f"by chance, {share(first['share'])}"}]
+    layers = [{**floor, "colour": _GREY, "label": f"by chance, {percent(first['share'])}"}]
     layers += [_curve(curve, name, k) for k, (name, curve) in enumerate(curves.items())]
     return [_panel(f"Precision and recall of “{first['class']}”", layers)]
 

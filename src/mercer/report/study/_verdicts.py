@@ -1,4 +1,4 @@
-"""Hypothesis tests on what was measured, with verdicts in words."""
+"""Hypothesis tests: on what was measured, with verdicts in words, and the paper's own, audited."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from mercer.comparison import compare_over_datasets
-from mercer.report._numbers import fixed, known
-from mercer.report._rank_chart import draw_ranks, groups_alike
+from mercer._system.words import fixed, is_known, p_number
+from mercer.comparison import audit_roweis_saul, compare_over_datasets
+from mercer.report.charts._rank_chart import draw_ranks, groups_alike
+from mercer.report.study._paper_tables import decimals
 
-__all__ = ["Pair", "Verdict", "judge"]
+__all__ = ["Pair", "Verdict", "judge", "written_audit"]
 
 _LEAST_ROWS, _LEAST_METHODS = 5, 2
 _LEVEL = 0.05
@@ -25,7 +26,7 @@ class Pair:
     worse: str
     difference: str
     interval: str
-    p: str
+    pvalue: float
     significant: bool
     verdict: str
     same: str
@@ -126,10 +127,37 @@ def _pair(record: Mapping[str, Any], unit: str) -> Pair:
     return Pair(
         better=a,
         worse=b,
-        difference=fixed(abs(gap), 2) + unit if known(gap) else "–",
-        interval=f"{fixed(low, 2)} to {fixed(high, 2)}" if known(low) and known(high) else "–",
-        p="–" if not known(p) else "< 0.001" if p < 0.001 else f"{p:.3f}",
+        difference=fixed(abs(gap), 2) + unit if is_known(gap) else "–",
+        interval=f"{fixed(low, 2)} to {fixed(high, 2)}"
+        if is_known(low) and is_known(high)
+        else "–",
+        pvalue=p,
         significant=bool(p < _LEVEL),
         verdict=record["verdict"],
         same=f"{record['P(same)']:.2f}",
     )
+
+
+def written_audit() -> list[dict[str, Any]]:
+    """Return the audit of the paper's hypothesis tests with its numbers written."""
+    rows = []
+    for row in audit_roweis_saul().to_dict("records"):
+        printed, found, p = row["printed"], row["recomputed"], row["pvalue"]
+        places = max(decimals([printed]), 2) if is_known(printed) else 4
+        rows.append(
+            {
+                "table": f"Table {row['table']}",
+                "dataset": row["data set"],
+                "quantity": row["quantity"],
+                "printed": fixed(printed, places) if is_known(printed) else "–",
+                "recomputed": fixed(found, places),
+                "agrees": bool(row["agrees"]),
+                "compared": is_known(printed),
+                "p": p_number(p),
+                "published": row["published"],
+                "decision": row["decision"],
+                "changed": row["decision"] != row["published"],
+                "remark": row["remark"],
+            }
+        )
+    return rows

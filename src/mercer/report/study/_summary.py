@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._marks import MEASURED, UNMEASURED, Mark, mark_named
+from mercer._system.vocabulary import MARKS, MEASURED, UNMEASURED, Mark, mark_named
+from mercer._system.words import listed
 
 __all__ = ["Reason", "StudyCount", "Summary", "count_sentences", "group_reasons", "summarise"]
 
@@ -110,25 +111,9 @@ def group_reasons(cells: pd.DataFrame, marks: Sequence[str]) -> tuple[Reason, ..
 def count_sentences(summary: Summary) -> dict[str, str]:
     """Say how many published numbers were measured, and what became of the others."""
     count = summary.counts
-    words = {
-        "reached": "reached within their own spread",
-        "better": "better than published",
-        "short": "not reached",
-        "differs": "different, where neither way is better",
-        "failed": "ended in an error",
-        "not run": "not run",
-        "no data": "without data here",
-        "cannot be had": "not to be had by anybody",
+    measured = [name for name in MEASURED if count[name] or name in ("reached", "short")]
+    others = [name for name in UNMEASURED if count[name]]
+    return {
+        part: listed([f"{count[name]} {MARKS[name].in_counts}" for name in names])
+        for part, names in (("measured", measured), ("others", others))
     }
-    measured = [f"{count[name]} {words[name]}"
-                for name in ("reached", "better", "short", "differs")
-                if count[name] or name in ("reached", "short")]  # fmt: skip
-    others = [f"{count[name]} {words[name]}" for name in UNMEASURED if count[name]]
-    return {"measured": _listed(measured), "others": _listed(others)}
-
-
-def _listed(parts: Sequence[str]) -> str:
-    """Join with commas and a last "and"."""
-    if len(parts) <= 1:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"

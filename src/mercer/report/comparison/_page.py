@@ -8,25 +8,25 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from mercer._system.vocabulary import metric_named
+from mercer._system.words import confidence
+from mercer.report._checked_files import only_from
 from mercer.report._comparison_results import Comparison, read_comparison
-from mercer.report._confusion import view_confusion
-from mercer.report._curves import view_curves
 from mercer.report._document import render_template, write_whole
-from mercer.report._folder import only_from
-from mercer.report._glyphs import COLOURS
-from mercer.report._measured import machine_facts, measured_sentences
-from mercer.report._numbers import counted, share
-from mercer.report._question import class_bars, class_shares, column_lines, sentences
-from mercer.report._ranking import (
-    METRICS,
+from mercer.report.charts._glyphs import COLOURS
+from mercer.report.charts._scatter_figure import Scatter, make_scatter
+from mercer.report.comparison._confusion import view_confusion
+from mercer.report.comparison._curves import view_curves
+from mercer.report.comparison._measured import machine_facts, measured_sentences
+from mercer.report.comparison._question import class_bars, class_shares, column_lines, sentences
+from mercer.report.comparison._ranking import (
     ModelLine,
+    draw_scores,
     model_lines,
     other_measures,
     pair_lines,
     scores_by_split,
 )
-from mercer.report._scatter import Scatter, make_scatter
-from mercer.report._score_chart import draw_scores
 
 __all__ = ["write_comparison_report"]
 
@@ -90,13 +90,13 @@ def render_comparison(comparison: Comparison) -> str:
         classes=classes,
         class_bars=class_bars(classes) if len(classes) > COLOURS else None,
         columns=column_lines(question),
-        metric=METRICS.get(content["metric"], content["metric"]),
+        metric=metric_named(content["metric"]).words,
         lower_is_better=bool(content.get("lower_is_better")),
         lines=lines,
         scored=[line for line in lines if line.is_scored],
         chart=_draw_scores(comparison, lines),
         pairs=pair_lines(content["pairs"], content["confidence_level"]),
-        level=f"{100 * content['confidence_level']:.4g} %",
+        level=confidence(content["confidence_level"]),
         warnings=_warnings(content, lines),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
@@ -106,8 +106,6 @@ def render_comparison(comparison: Comparison) -> str:
         method=_METHODS.get(content["map"].get("method", ""), content["map"].get("method", "")),
         measured=measured_sentences(content),
         facts=machine_facts(content),
-        counted=counted,
-        share=share,
     )
 
 
@@ -117,7 +115,7 @@ _NONE: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
 def _draw_scores(comparison: Comparison, lines: list[ModelLine]) -> Markup:
     scores = scores_by_split(comparison)
     content = comparison.content
-    metric = METRICS.get(content["metric"], content["metric"])
+    metric = metric_named(content["metric"]).words
     return draw_scores(
         [line for line in lines if line.is_scored],
         {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},

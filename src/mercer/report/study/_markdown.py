@@ -8,19 +8,17 @@ from typing import Any
 import pandas as pd
 
 from mercer._system.files import make_folder
-from mercer.report._about import repeat_command, run_facts
-from mercer.report._document import write_whole
-from mercer.report._folder import only_from
-from mercer.report._links import anchor
-from mercer.report._numbers import decimals, fixed, known
-from mercer.report._results import Results, read_results
-from mercer.report._standalone import draw_figure
-from mercer.report._summary import count_sentences, group_reasons, summarise
-from mercer.report._tables import table_name
+from mercer._system.vocabulary import mark_named
+from mercer._system.words import fixed, is_known
+from mercer.report._checked_files import only_from
+from mercer.report._document import anchor, write_whole
+from mercer.report.charts._figures import draw_figure
+from mercer.report.study._about import repeat_command, run_facts
+from mercer.report.study._paper_tables import decimals, table_name
+from mercer.report.study._results import Results, read_results
+from mercer.report.study._summary import count_sentences, group_reasons, summarise
 
 __all__ = ["write_markdown"]
-
-_SIGNS = {"reached": "✓", "better": "▲", "short": "▽", "differs": "≠", "failed": "failed"}
 
 
 def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
@@ -142,7 +140,7 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
     for reason in reasons:
         yield ""
         where = _plain("; ".join(f"{cell['row']}, {cell['column']}" for cell in reason.cells))
-        sign = _SIGNS.get(reason.mark.name, _plain(reason.mark.name))
+        sign = reason.mark.sign or _plain(reason.mark.name)
         yield f"- {sign} {_plain(reason.text)} ({where})"
 
 
@@ -156,10 +154,12 @@ def _cell(lines: pd.DataFrame, places: int) -> str:
     if len(chosen):
         line = chosen.iloc[0]
         reading = line["reading"]
-        if known(line["published"]):
+        if is_known(line["published"]):
             parts.append(f"{line['published']:g} →")
-        parts.append(_measured(line, places) if known(line["measured"]) else _plain(line["mark"]))
-        parts.append(_SIGNS.get(line["mark"], "") if known(line["measured"]) else "")
+        parts.append(
+            _measured(line, places) if is_known(line["measured"]) else _plain(line["mark"])
+        )
+        parts.append(mark_named(line["mark"]).sign if is_known(line["measured"]) else "")
     honest = lines[(lines["protocol"] == "honest") & lines["measured"].notna()]
     same = honest[honest["reading"] == reading]
     honest = same if len(same) else honest
@@ -169,7 +169,7 @@ def _cell(lines: pd.DataFrame, places: int) -> str:
 
 
 def _measured(line: Any, places: int) -> str:
-    spread = f" ± {fixed(line['spread'], places)}" if known(line["spread"]) else ""
+    spread = f" ± {fixed(line['spread'], places)}" if is_known(line["spread"]) else ""
     return f"{fixed(line['measured'], places)}{spread}"
 
 

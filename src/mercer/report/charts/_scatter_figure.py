@@ -15,11 +15,12 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from mercer.report._charts import draw_panel
-from mercer.report._glyphs import COLOURS, SHAPES, glyph, is_outline
-from mercer.report._numbers import counted, listed
-from mercer.report._scales import domain_of, padded
-from mercer.report._svg import element
+from mercer._system.words import listed
+from mercer.report._document import page_count
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import COLOURS, SHAPES, glyph, is_outline
+from mercer.report.charts._scales import domain_of, padded
+from mercer.report.charts._svg import element
 
 __all__ = ["Scatter", "make_scatter"]
 
@@ -108,14 +109,14 @@ def make_scatter(
     across, up = (padded(domain_of([ends]), 0.04) for ends in limits)
     is_split = bool(frame["held_out"].any() and not frame["held_out"].all())
     shown = _part(kinds, len(classes))
-    notes = [f"{counted(n_lost)} rows have no place on it."] if n_lost else []
+    notes = [f"{page_count(n_lost)} rows have no place on it."] if n_lost else []
     flags |= (_BEYOND * is_beyond).astype(np.uint8)
     if is_beyond.any():
         notes.append(_about_beyond(frame["row"][is_beyond].tolist()))
     if len(shown) < len(frame):
         notes.append(
-            f"Printed, or without its script, the page shows {counted(len(shown))} of these "
-            f"{counted(len(frame))} points: the same share of every class."
+            f"Printed, or without its script, the page shows {page_count(len(shown))} of these "
+            f"{page_count(len(frame))} points: the same share of every class."
         )
     sizes = np.bincount(kinds, minlength=len(classes))
     return Scatter(
@@ -124,7 +125,7 @@ def make_scatter(
         n=len(frame),
         points=b64encode(_packed(frame, kinds, flags, across, up)).decode("ascii"),
         classes=[
-            ClassKey(name, counted(sizes[k]), k % COLOURS, _swatch(k))
+            ClassKey(name, page_count(sizes[k]), k % COLOURS, _swatch(k))
             for k, name in enumerate(classes)
         ],
         names=json.dumps(list(classes)),
@@ -166,7 +167,7 @@ def _about_beyond(rows: Sequence[float]) -> str:
     if len(rows) == 1:
         return f"One row lies far outside and is drawn at the edge: row {some}."
     which = f"rows {some}" if len(rows) <= _NAMED else f"among them rows {some}"
-    return f"{counted(len(rows))} rows lie far outside and are drawn at the edge: {which}."
+    return f"{page_count(len(rows))} rows lie far outside and are drawn at the edge: {which}."
 
 
 def _shape(k: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mercer.report._numbers import duration, known
+from mercer._system.words import duration, is_known
 
 __all__ = ["repeat_command", "run_facts"]
 
@@ -22,7 +22,7 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Protocol", str(run.get("protocol", ""))),
         ("Started", _moment(run.get("started"))),
         ("Finished", _moment(run.get("finished"))),
-        ("Time of all jobs", duration(run["seconds"]) if known(run.get("seconds")) else ""),
+        ("Time of all jobs", duration(run["seconds"]) if is_known(run.get("seconds")) else ""),
         ("Processes", str(run.get("workers", ""))),
         ("Jobs", f"{counted} of {jobs['of']}" if "of" in jobs else counted),
         ("System", str(machine.get("system", ""))),

@@ -7,8 +7,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.report._charts import draw_panel
-from mercer.report._numbers import counted, share
+from mercer._system.words import percent
+from mercer.report._document import page_count
+from mercer.report.charts._figures import draw_panel
 
 __all__ = ["ConfusionView", "view_confusion"]
 
@@ -59,7 +60,7 @@ def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> Conf
             label,
             [
                 ConfusionCell(
-                    counted(matrix[t, p]),
+                    page_count(matrix[t, p]),
                     _written(by_truth[t, p]),
                     f"{np.nan_to_num(by_truth[t, p]):.3f}",
                     t == p,
@@ -82,7 +83,7 @@ def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def _written(value: float) -> str:
-    return "–" if np.isnan(value) else share(float(value))
+    return "–" if np.isnan(value) else percent(float(value))
 
 
 def _draw(name: str, by_truth: NDArray[np.float64]) -> Markup:
@@ -99,7 +100,7 @@ def _worst(
     order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST]
     places = (divmod(int(at), len(classes)) for at in order)
     return [
-        (classes[t], classes[p], counted(wrong[t, p]), _written(by_truth[t, p]))
+        (classes[t], classes[p], page_count(wrong[t, p]), _written(by_truth[t, p]))
         for t, p in places
         if wrong[t, p]
     ]

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mercer.report._numbers import counted, duration, known, listed
+from mercer._system.words import confidence, duration, is_known, listed
+from mercer.report._document import page_count
 
 __all__ = ["machine_facts", "measured_sentences"]
 
 
 def measured_sentences(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what the page says of splits, preparation, metric, intervals and tests."""
-    level = f"{100 * content['confidence_level']:.4g} %"
+    level = confidence(content["confidence_level"])
     said = {
         "Splits": _about_splits(content["splits"], content["rounds"]),
         "Preparation": _PREPARATION,
@@ -41,8 +42,8 @@ def _about_splits(splits: Mapping[str, Any], rounds: int) -> str:
     each = "The round" if rounds == 1 else f"Each of the {rounds} rounds"
     return (
         f"Repeated stratified folds, {splits['folds']} at a time. {each} trains on about "
-        f"{counted(splits['train_rows'])} rows and tests on about {counted(splits['test_rows'])} "
-        "others; every model gets the same splits."
+        f"{page_count(splits['train_rows'])} rows and tests on about "
+        f"{page_count(splits['test_rows'])} others; every model gets the same splits."
     )
 
 
@@ -81,4 +82,4 @@ def machine_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _time(value: float | None) -> str:
-    return duration(value) if known(value) else ""
+    return duration(value) if is_known(value) else ""
