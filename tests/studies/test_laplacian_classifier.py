@@ -13,7 +13,7 @@ from mercer.studies import Points, Raster, Row, Task
 from mercer.studies.experiments._holdout import holdout
 from mercer.studies.experiments._laplacian_figures import imbalanced_draw
 from mercer.studies.experiments._toys import ring, two_gaussians
-from mercer.studies.papers._laplacian_classifier import (
+from mercer.studies.papers._laplacian import (
     STUDY,
     count_echocardiogram,
     count_gaussians,

@@ -1,6 +1,8 @@
 """The parts of the runner by themselves: published text, marks, code digests, time left, panels."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -180,8 +182,27 @@ def test_unknown_studies_and_files_get_a_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"gone\.py"):
         load_study(str(tmp_path / "gone.py"))
     (tmp_path / "empty.py").write_text("X = 1\n")
-    with pytest.raises(ValueError, match=r"empty\.py defines no STUDY"):
+    with pytest.raises(ValueError, match=r"empty\.py does not define STUDY"):
         load_study(str(tmp_path / "empty.py"))
+
+
+def _imported_after(code):
+    """Return the modules of papers that a fresh process has imported after some code."""
+    program = f"import sys; {code}; print(*(m for m in sys.modules if '.papers._' in m))"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_finding_one_study_imports_one_study():
+    assert _imported_after("from mercer.studies import list_studies; list_studies()") == []
+    for name in list_studies():
+        (module,) = _imported_after(f"from mercer.studies import load_study; load_study({name!r})")
+        assert module == f"mercer.studies.papers._{name.replace('-', '_')}"
+
+
+@pytest.mark.parametrize("name", list_studies())
+def test_a_study_has_the_name_of_its_file(name):
+    assert load_study(name).name == name
 
 
 @pytest.mark.parametrize("name", list_studies())

@@ -16,7 +16,7 @@ from mercer.projections import (
 )
 from mercer.studies import Published, Row, Task, load_study
 from mercer.studies.experiments import _subspaces as subspaces
-from mercer.studies.papers import _support_vector_analysis as paper
+from mercer.studies.papers import _lsva as paper
 
 STUDY = load_study("lsva")
 TABLES = {table.key: table for table in STUDY.tables}
