@@ -241,9 +241,9 @@ def test_an_honest_number_never_stands_for_the_published_one():
         (('("Iris", "never"):', '("Isir", "never"):'), r"no row 'Isir', which its reason .* Iris"),
         (('("*", "1-NN"):', '("*", "1-MM"):'), "no column '1-MM', which its reason for"),
         (('rows=("Wine",)', 'rows=("Whine",)'), "no row 'Whine', which its method for threads"),
-        (('label="Wine"', 'label="Iris"'), "table 1 has two rows 'Iris'"),
-        (("Wine   | 90", "Iris   | 90"), "published cell '1-NN' of row 'Iris' comes twice"),
-        (('table="1"', 'table="I"'), "study toy has no table 'I', which its figure 2 draws"),
+        (('label="Wine"', 'label="Iris"'), "Table 1 has two rows 'Iris'"),
+        (("Wine   | 90", "Iris   | 90"), "Published cell '1-NN' of row 'Iris' comes twice"),
+        (('table="1"', 'table="I"'), "Study toy has no table 'I', which its figure 2 draws"),
     ],
 )
 def test_a_label_that_matches_nothing_is_an_error(toy, change, message):

@@ -13,8 +13,14 @@ from mercer.kernels import gamma_from_width, mercer_width
 from mercer.projections import LaplacianFeatureMap
 from mercer.studies._panels import Line, Panel, Points, Raster
 from mercer.studies._task import Task
-from mercer.studies.experiments._scatter import MARKERS, grid, regions, scatter
-from mercer.studies.experiments._toys import ring, two_gaussians
+from mercer.studies.experiments._plane import (
+    MARKERS,
+    grid,
+    regions,
+    ring,
+    scatter,
+    two_gaussians,
+)
 from mercer.sums import kernel_sum
 
 __all__ = [

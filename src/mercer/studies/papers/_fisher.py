@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from mercer.datasets import Dataset
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table
+from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
-from mercer.studies._published import read_published
 from mercer.studies._task import Task
 
 _Array = NDArray[Any]

@@ -6,8 +6,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study, Table
-from mercer.studies._published import read_published
+from mercer.studies._model import (
+    Figure,
+    Method,
+    Outcome,
+    Protocol,
+    Row,
+    Study,
+    Table,
+    read_published,
+)
 from mercer.studies._task import Task
 from mercer.studies.experiments._subspaces import (
     FOLDS,
