@@ -38,8 +38,8 @@ from mercer.studies.experiments._nearest_neighbour import error_surface
 
 _Array = NDArray[Any]
 
-_NEIGHBOURS = 4  # section 5.1: K = 4
-_LEVEL = 0.05  # section 6
+_NEIGHBOURS = 4  # K of section 5.1 of the paper.
+_LEVEL = 0.05  # The level of the tests in section 6.
 
 
 # Data and splits ----------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _images(task: Task, rows: _Array | slice = slice(None)) -> _Array:
 
 
 def _split(task: Task) -> tuple[_Array, _Array]:
-    """Draw so many training images of every class; the others, or the test set, are for testing."""
+    """Draw `per_class` training images of every class; test on the rest, or on the test set."""
     data = task.load()
     pool = np.arange(len(data.y)) if data.train_idx is None else data.train_idx[0]
     rng = task.rng()
@@ -144,7 +144,7 @@ def count_faces(task: Task) -> Outcome:
     """Count people, and images per person."""
     counts = np.bincount(task.load().y)
     if len(set(counts)) > 1:
-        raise ValueError(f"people of {task.row.dataset} have different numbers of images")
+        raise ValueError(f"People of {task.row.dataset} have different numbers of images.")
     return Outcome(values={"No. of people": len(counts), "No. of images per person": counts[0]})
 
 

@@ -97,7 +97,8 @@ def draw_weights(task: Task) -> list[Panel]:
 def draw_outlier(task: Task) -> list[Panel]:
     """Fig. 3: an outlier with the ring's label, and what becomes of new points."""
     X, y = ring(task.rng())
-    bandwidth = silverman_bandwidth(X)  # held, as the other weights are said to be unchanged
+    # The width is that without the outlier: the paper says that the other weights do not change.
+    bandwidth = silverman_bandwidth(X)
     X, y = np.vstack([X, [8.0, 8.0]]), np.append(y, _RING)
     model = LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
     alpha, bound = _alpha(model), _height(model) ** 0.5

@@ -67,7 +67,7 @@ def _predict(task: Task, model: Any, X: _Array, y: _Array, B: _Array) -> _Array:
 
 def _partitions(data: Dataset) -> tuple[_Array, _Array]:
     if data.train_idx is None or data.test_idx is None:
-        raise ValueError(f"{data.name} has no partitions")
+        raise ValueError(f"{data.name} has no partitions.")
     return data.train_idx, data.test_idx
 
 
