@@ -63,6 +63,30 @@ def blocks(path):
     return tuple(found)
 
 
+@cache
+def included(block):
+    """Return the part of another file that a block includes in its page, as (path, text)."""
+    path = (block.path.parent / block.language.removeprefix("{include} ")).resolve()
+    text = path.read_text(encoding="utf-8")
+    marks = re.findall(r'^:(?:start-after|end-before): "(.*)"$', block.text, re.M)
+    assert [text.count(mark) for mark in marks] == [1, 1], f"{block}: each marker once"
+    part = text.partition(marks[0])[2].partition(marks[1])[0]
+    assert part.strip(), f"{block} includes nothing"
+    return path, part
+
+
+def blocks_as_read(path):
+    """Return the blocks of a page in order, with those of the parts that it includes."""
+    found = []
+    for block in blocks(path):
+        if block.language.startswith("{include}"):
+            source, part = included(block)
+            found += [inner for inner in blocks(source) if inner.text in part]
+        else:
+            found.append(block)
+    return found
+
+
 def blocks_of(language):
     """Return the blocks of all pages in a language."""
     return [block for path in PAGES for block in blocks(path) if block.language == language]

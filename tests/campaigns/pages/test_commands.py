@@ -67,8 +67,6 @@ ELSEWHERE = {  # run by another command, or piece by piece by other tests
     "mercer reproduce laplacian --scheduler tcp://10.0.0.1:8786": (
         "tests/campaigns/cluster/test_scheduler.py"
     ),
-    "git show c2e4872:benchmarks/study_projections.py > study_projections.py": "test_reruns.py",
-    "python study_projections.py semi --repeats 5 --output semi.json": "test_reruns.py",
 }
 
 

@@ -185,16 +185,6 @@ def test_readme_repeats_the_benchmarks():
         assert _printed_there(number, _below(page, anchor)), f"{number}: {anchor}"
 
 
-def test_the_first_command_prints_the_same_on_both_pages():
-    def rows(path):
-        (block,) = [b for b in blocks(path) if b.markers.get("printed by") == "mercer compare"]
-        return re.findall(r"^(\w+ +0\.\d+ .*)$", block.text, re.M)
-
-    short, whole = rows(ROOT / "README.md"), rows(ROOT / "docs" / "index.md")
-    assert short
-    assert set(short) <= set(whole)
-
-
 @pytest.mark.parametrize(
     ("page", "title"), [("classifiers.md", "How good")], ids=["classifiers.md"]
 )

@@ -7,7 +7,6 @@ what another processor, NumPy or SciPy changes. Times are not compared here, the
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 
@@ -95,11 +94,11 @@ def test_a_changed_figure_is_seen():
 
 @pytest.mark.timeout(900)
 def test_first_command_prints_what_the_pages_show(long, tmp_path):
-    """Scores of `mercer compare` as on the start page; times and sizes are the machine's.
+    """Scores of `mercer compare` as in the README; times and sizes are the machine's.
 
     The budget is longer than on the page, so that a busy machine gets through its rounds too.
     """
-    (block,) = [b for b in blocks(ROOT / "docs/index.md") if "printed by" in b.markers]
+    (block,) = [b for b in blocks(ROOT / "README.md") if "printed by" in b.markers]
     page = dict(re.findall(r"^(\w+) +(0\.\d+) ", block.text, re.M))
     assert len(page) == 10
     if not long:
@@ -112,32 +111,3 @@ def test_first_command_prints_what_the_pages_show(long, tmp_path):
     assert {n: float(v) for n, v in measured.items()} == {
         n: pytest.approx(float(v), abs=0.01) for n, v in page.items()
     }
-
-
-@pytest.mark.timeout(600)
-def test_script_of_the_history_prints_its_table(long, tmp_path):
-    """The row of ionosphere in "Few labels", by the script at the commit that the page names."""
-    lines = typed(_section_text("projections.md", "Few labels"))
-    (show,) = [line for line in lines if line.startswith("git show")]
-    source = show.split()[2]
-    found = None
-    if shutil.which("git"):
-        found = subprocess.run(["git", "show", source], cwd=ROOT, capture_output=True, text=True)
-    if found is None or found.returncode:
-        pytest.skip("the history of the repository is not here")
-    assert "semi" in found.stdout
-    if not long:
-        pytest.skip("a minute: make pages")
-    if not os.environ.get("MERCER_DATA"):
-        pytest.skip("MERCER_DATA names no folder of data sets")
-    script = tmp_path / "study_projections.py"
-    script.write_text(found.stdout, encoding="utf-8")
-    out = run(
-        f"python {script} semi --repeats 5 --datasets ionosphere --output {tmp_path}/semi.json"
-    )
-    text = _section_text("projections.md", "Few labels")
-    figures = [float(x) for line in text.splitlines() if "`ionosphere`" in line
-               for x in re.findall(r"(\d+\.\d) ±", line)]  # fmt: skip
-    assert len(figures) == 8
-    printed = [float(x) for x in re.findall(r"new rows .* (\d+\.\d+) ±", out)]
-    assert unmatched(figures, printed, 0.1) == []

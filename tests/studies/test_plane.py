@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.studies.experiments._scatter import grid, regions, scatter
+from mercer.studies.experiments._plane import grid, regions, scatter
 
 
 class Above:

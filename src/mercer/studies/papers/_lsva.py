@@ -6,8 +6,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study, Table
-from mercer.studies._published import read_published
+from mercer.studies._model import (
+    Figure,
+    Method,
+    Outcome,
+    Protocol,
+    Row,
+    Study,
+    Table,
+    read_published,
+)
 from mercer.studies._task import Task
 from mercer.studies.experiments._subspaces import (
     FOLDS,
@@ -57,9 +65,9 @@ _NOISY = ("Australian", "Diabetes", "Liver", "Transfusion")
 _BOTH: tuple[Protocol, ...] = ("paper", "honest")
 _GRID, _SHORT_GRID = {"weights": 30}, {"weights": 4}
 _WIDTHS = (0.1, 0.5)  # of the kernel: the first fits KLSVA best, the second KPCA
-# With a kernel, directions beyond this take long, and no published one is: 17 is the most.
+# With a kernel, more directions take long; the paper prints 17 at most.
 _MOST = {"dimensions": 20}
-# The narrower kernel is slow, and on Soy half a minute for one weight gains errors of 20 %.
+# The narrower kernel is slow: on Soy one weight takes half a minute, for errors of 20 %.
 _NOT_SOY = tuple(label for label in (*_BINARY, *_SEVERAL) if not label.startswith("Soy"))
 _SLOW: dict[str, Any] = {"rows": _NOT_SOY, "quick_replications": 0}
 

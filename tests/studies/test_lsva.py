@@ -16,7 +16,7 @@ from mercer.projections import (
 )
 from mercer.studies import Published, Row, Task, load_study
 from mercer.studies.experiments import _subspaces as subspaces
-from mercer.studies.papers import _support_vector_analysis as paper
+from mercer.studies.papers import _lsva as paper
 
 STUDY = load_study("lsva")
 TABLES = {table.key: table for table in STUDY.tables}
@@ -204,10 +204,10 @@ def test_honest_choices_see_three_folds_of_scaled_training_rows(monkeypatch):
 def test_scale_is_that_of_all_rows_or_of_training_rows():
     for k in range(5):
         every, training = (subspaces._fold(task_of("iris", p, k)) for p in ("paper", "honest"))
-        both = np.vstack([every.Xa, every.Xb])
-        for X in (both, training.Xa):
+        both = np.vstack([every.X_train, every.X_test])
+        for X in (both, training.X_train):
             np.testing.assert_allclose([X.min(axis=0), X.max(axis=0)], [[-1] * 4, [1] * 4])
-    outside = [np.abs(subspaces._fold(task_of("iris", "honest", k)).Xb).max() for k in range(5)]
+    outside = [np.abs(subspaces._fold(task_of("iris", "honest", k)).X_test).max() for k in range(5)]
     assert max(outside) > 1
 
 
@@ -243,7 +243,7 @@ def test_other_errors_are_not_hidden():
 def test_few_labels_learn_from_a_tenth_and_are_tested_on_new_rows():
     task = task_of("wine", gamma=0.1, dimensions=3, graph="all rows", weights=2)
     part, hidden = subspaces._few_labels(task)
-    assert (len(part.ya), len(hidden), len(part.yb)) == (12, 112, 54)
+    assert (len(part.y_train), len(hidden), len(part.y_test)) == (12, 112, 54)
     outcome = subspaces.run_few_labels(task)
     assert outcome.values.shape == (1, 3)
 
@@ -253,16 +253,16 @@ def test_few_labels_learn_from_a_tenth_and_are_tested_on_new_rows():
     np.testing.assert_array_equal(outcome.predictions["rows"], test)
     # A row with a label and one without it are never the same one.
     X = MinMaxScaler((-1, 1)).fit(data.X[train]).transform(data.X)
-    rows = np.vstack([part.Xa, hidden])
+    rows = np.vstack([part.X_train, hidden])
     np.testing.assert_allclose(np.sort(rows.sum(axis=1)), np.sort(X[train].sum(axis=1)))
-    labels = np.append(part.ya, np.full(len(hidden), -1))
+    labels = np.append(part.y_train, np.full(len(hidden), -1))
     each = []
     for weight in (0.1, 100):
         lsva = LaplacianSupportVectorAnalysis(
             n_components=3, kernel="rbf", gamma=0.1, laplacian_weight=weight, affinity_width=1.0
         ).fit(rows, labels)
-        Za, Zb = lsva.transform(part.Xa), lsva.transform(part.Xb)
-        models = [KNeighborsClassifier(1).fit(Za[:, :k], part.ya) for k in (1, 2, 3)]
+        Za, Zb = lsva.transform(part.X_train), lsva.transform(part.X_test)
+        models = [KNeighborsClassifier(1).fit(Za[:, :k], part.y_train) for k in (1, 2, 3)]
         rates = [m.score(Zb[:, :k], data.y[test]) for k, m in enumerate(models, start=1)]
         each.append([100 * (1 - rate) for rate in rates])
     # In the first dimension rows of several classes lie on one margin: rounding decides there.
@@ -273,10 +273,11 @@ def test_few_labels_without_the_graph_see_labelled_rows_only():
     options = {"gamma": 0.1, "dimensions": 2, "graph": "labelled rows"}
     outcome = subspaces.run_few_labels(task_of("wine", "honest", **options))
     part, _ = subspaces._few_labels(task_of("wine"))
-    errors = lsva_errors(part.Xa, part.ya, part.Xb, part.yb, 0, 2)
+    errors = lsva_errors(part.X_train, part.y_train, part.X_test, part.y_test, 0, 2)
     assert outcome.values == pytest.approx(errors[outcome.details["dimension"] - 1])
+    nearest = KNeighborsClassifier(1).fit(part.X_train, part.y_train)
     assert subspaces.run_few_labels_nearest(task_of("wine")).values == pytest.approx(
-        100 * (1 - KNeighborsClassifier(1).fit(part.Xa, part.ya).score(part.Xb, part.yb))
+        100 * (1 - nearest.score(part.X_test, part.y_test))
     )
 
 

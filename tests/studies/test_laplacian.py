@@ -12,8 +12,8 @@ from mercer.bandwidth import silverman_bandwidth
 from mercer.studies import Points, Raster, Row, Task
 from mercer.studies.experiments._holdout import holdout
 from mercer.studies.experiments._laplacian_figures import imbalanced_draw
-from mercer.studies.experiments._toys import ring, two_gaussians
-from mercer.studies.papers._laplacian_classifier import (
+from mercer.studies.experiments._plane import ring, two_gaussians
+from mercer.studies.papers._laplacian import (
     STUDY,
     count_echocardiogram,
     count_gaussians,

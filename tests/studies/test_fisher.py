@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mercer.studies import Task, load_study, plan_jobs
-from mercer.studies.papers import _kernel_fisher as study
+from mercer.studies.papers import _fisher as study
 from oracles.fisher import select_nodes, two_class_alpha
 
 ROW = study.TABLE_1.rows[0]

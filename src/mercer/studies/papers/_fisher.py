@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from mercer.datasets import Dataset
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table
+from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
-from mercer.studies._published import read_published
 from mercer.studies._task import Task
 
 _Array = NDArray[Any]
@@ -68,7 +67,7 @@ def _predict(task: Task, model: Any, X: _Array, y: _Array, B: _Array) -> _Array:
 
 def _partitions(data: Dataset) -> tuple[_Array, _Array]:
     if data.train_idx is None or data.test_idx is None:
-        raise ValueError(f"{data.name} has no partitions")
+        raise ValueError(f"{data.name} has no partitions.")
     return data.train_idx, data.test_idx
 
 

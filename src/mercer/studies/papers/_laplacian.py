@@ -20,8 +20,16 @@ from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant
 from mercer.kernels import gamma_from_width, mercer_width, parzen_bandwidth
-from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study, Table
-from mercer.studies._published import read_published
+from mercer.studies._model import (
+    Figure,
+    Method,
+    Outcome,
+    Protocol,
+    Row,
+    Study,
+    Table,
+    read_published,
+)
 from mercer.studies._task import Task
 from mercer.studies.experiments._holdout import Holdout, compact, holdout, judge
 from mercer.studies.experiments._laplacian_figures import (
