@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from mercer.comparison._five_by_two import f_statistic, t_statistic
-from mercer.comparison._mcnemar import mcnemar_from_counts
+from mercer.comparison.tests._five_by_two import f_statistic, t_statistic
+from mercer.comparison.tests._mcnemar import mcnemar_from_counts
 
 __all__ = ["audit_roweis_saul"]
 

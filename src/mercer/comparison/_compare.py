@@ -13,8 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from mercer.comparison._checks import check_confidence_level, check_labels
 from mercer.comparison._comparison import Comparison
-from mercer.comparison._five_by_two import five_by_two_f_test, five_by_two_t_test
-from mercer.comparison._folds import (
+from mercer.comparison.engine._splits import (
     FoldRun,
     Scorer,
     Split,
@@ -24,11 +23,11 @@ from mercer.comparison._folds import (
     resolve_scoring,
     run_fold,
 )
-from mercer.comparison._mcnemar import mcnemar_test
-from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
-from mercer.comparison._pairs import PairTest, run_pairs
-from mercer.comparison._result import PairedTestResult
-from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.tests._five_by_two import five_by_two_f_test, five_by_two_t_test
+from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_test
+from mercer.comparison.tests._pairs import PairedTestResult, PairTest, run_pairs
+from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 __all__ = ["compare"]
 

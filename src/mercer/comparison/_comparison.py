@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mercer.comparison._display import Section, ShownAsTables
-from mercer.comparison._pairs import Results
+from mercer.comparison.tests._pairs import Results
 
 __all__ = ["Comparison"]
 

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 from mercer.comparison._checks import check_confidence_level
 from mercer.comparison._diagram import plot_critical_difference
 from mercer.comparison._display import Section, ShownAsTables
-from mercer.comparison._pairs import Results, run_pairs
-from mercer.comparison._ranks import FriedmanResult, average_ranks, check_table, friedman_test
-from mercer.comparison._signed_rank import (
+from mercer.comparison.tests._pairs import Results, run_pairs
+from mercer.comparison.tests._ranks import FriedmanResult, average_ranks, check_table, friedman_test
+from mercer.comparison.tests._signed_rank import (
     BayesianResult,
     bayesian_signed_rank_test,
     wilcoxon_test,

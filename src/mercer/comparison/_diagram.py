@@ -7,14 +7,14 @@ import pandas as pd
 
 from mercer._system.extras import how_to_install
 from mercer.comparison._checks import check_confidence_level
-from mercer.comparison._pairs import run_pairs
-from mercer.comparison._ranks import (
+from mercer.comparison.tests._pairs import run_pairs
+from mercer.comparison.tests._ranks import (
     average_ranks,
     check_table,
     nemenyi_critical_difference,
     nemenyi_pvalues,
 )
-from mercer.comparison._signed_rank import wilcoxon_test
+from mercer.comparison.tests._signed_rank import wilcoxon_test
 
 __all__ = ["plot_critical_difference"]
 

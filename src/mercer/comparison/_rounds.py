@@ -9,11 +9,11 @@ from sklearn.utils import indexable
 
 from mercer.comparison._checks import check_confidence_level, check_labels
 from mercer.comparison._rounds_cluster import Cluster
-from mercer.comparison._rounds_course import Clock, Course, RoundsProgress, Splits
-from mercer.comparison._rounds_fit import Work
 from mercer.comparison._rounds_result import RoundsComparison, collect_rounds
-from mercer.comparison._rounds_scores import METRICS, choose_metric
 from mercer.comparison._rounds_workers import Here, Processes, Workers
+from mercer.comparison.engine._fit import Work
+from mercer.comparison.engine._metrics import METRICS, choose_metric
+from mercer.comparison.engine._plan import Clock, Course, RoundsProgress, Splits
 
 __all__ = ["compare_in_rounds"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from mercer._system.cluster import connected, n_threads
-from mercer.comparison._folds import Split
-from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
 from mercer.comparison._rounds_workers import DIED, Done, Limit
+from mercer.comparison.engine._fit import Fit, Task, Work, run_task
+from mercer.comparison.engine._splits import Split
 
 __all__ = ["Cluster"]
 

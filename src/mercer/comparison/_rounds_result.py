@@ -12,13 +12,19 @@ from scipy import stats
 
 from mercer.comparison._checks import FloatArray, largest
 from mercer.comparison._display import Section, ShownAsTables
-from mercer.comparison._folds import Split
-from mercer.comparison._paired_t import corrected_t_test
-from mercer.comparison._pairs import PairTest, Results, holm_correction, run_pairs
-from mercer.comparison._result import PairedTestResult, p_phrase
-from mercer.comparison._rounds_fit import Fit, Work
-from mercer.comparison._rounds_scores import LOWER_IS_BETTER
-from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.engine._fit import Fit, Work
+from mercer.comparison.engine._metrics import LOWER_IS_BETTER
+from mercer.comparison.engine._splits import Split
+from mercer.comparison.tests._paired_t import corrected_t_test
+from mercer.comparison.tests._pairs import (
+    PairedTestResult,
+    PairTest,
+    Results,
+    holm_correction,
+    p_phrase,
+    run_pairs,
+)
+from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 __all__ = ["RoundsComparison", "collect_rounds", "mean_interval"]
 

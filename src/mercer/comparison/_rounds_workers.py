@@ -10,8 +10,8 @@ from typing import Protocol, Self
 import numpy as np
 
 from mercer._system.processes import end_with_parent, start_process
-from mercer.comparison._folds import Split
-from mercer.comparison._rounds_fit import Fit, Task, Work, run_task
+from mercer.comparison.engine._fit import Fit, Task, Work, run_task
+from mercer.comparison.engine._splits import Split
 
 __all__ = ["DIED", "Done", "Here", "Limit", "Processes", "Workers"]
 

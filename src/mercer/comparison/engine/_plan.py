@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
-from mercer.comparison._folds import Split
-from mercer.comparison._rounds_fit import Fit, Task
 from mercer.comparison._rounds_workers import Limit, Workers
+from mercer.comparison.engine._fit import Fit, Task
+from mercer.comparison.engine._splits import Split
 
 __all__ = ["Clock", "Course", "RoundsProgress", "Splits"]
 

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from mercer.comparison._checks import FloatArray
-from mercer.comparison._folds import Split
-from mercer.comparison._rounds_scores import Codes, score_all
+from mercer.comparison.engine._metrics import Codes, score_all
+from mercer.comparison.engine._splits import Split
 
 __all__ = ["Fit", "Task", "Work", "run_task"]
 
