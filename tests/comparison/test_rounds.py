@@ -50,9 +50,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("engine._plan", "engine._fit", "_rounds_workers"):
+    for module in ("comparison.engine._plan", "comparison.engine._fit", "_system.workers"):
         fake = SimpleNamespace(perf_counter=clock.perf_counter)
-        monkeypatch.setattr(f"mercer.comparison.{module}.time", fake)
+        monkeypatch.setattr(f"mercer.{module}.time", fake)
     monkeypatch.setattr(Takes, "clock", clock)
     return clock
 

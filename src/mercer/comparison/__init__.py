@@ -25,8 +25,7 @@ This package takes predictions, scores or estimators, and imports no other part 
 """
 
 from mercer.comparison._audit import audit_roweis_saul
-from mercer.comparison._compare import compare
-from mercer.comparison._comparison import Comparison
+from mercer.comparison._compare import Comparison, compare
 from mercer.comparison._datasets import DatasetComparison, compare_over_datasets
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._diagram import plot_critical_difference

@@ -3,41 +3,50 @@
 import pickle
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from joblib import parallel_config
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
-from mercer.comparison._checks import FloatArray
-from mercer.comparison.engine._metrics import Codes, score_all
+from mercer._system.workers import WorkerDiedError
 from mercer.comparison.engine._splits import Split
 
-__all__ = ["Fit", "Task", "Work", "run_task"]
+__all__ = ["Fit", "Judge", "Material", "Task", "as_fit", "fit_and_test", "fit_quietly",
+           "prediction_table"]  # fmt: skip
 
-# The name of an estimator and the number of a split.
-Task = tuple[str, int]
-
-_MOST_OUTPUTS = 250_000  # numbers kept of one fit, beyond which they only serve the scores
 _MOST_BYTES = 1 << 30  # at which the size of a model is no longer counted
+_DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
+
+# What is kept of a fitted estimator, its test samples, their classes and its predictions of them:
+# the fields of a Fit that hold scores, predictions and outputs.
+Judge = Callable[[Any, Any, npt.NDArray[np.generic], npt.NDArray[np.generic]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """What all fits share.
-
-    ``positive`` is the class that F1 and average precision look for when there are two.
-    """
+class Material:
+    """What all fits share; the size of a model is counted on the first split, if at all."""
 
     estimators: Mapping[str, Any]
     X: Any
     y: npt.NDArray[np.generic]
-    classes: npt.NDArray[np.generic]
-    positive: int
+    judge: Judge
+    counts_bytes: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A fit to be made: which estimator, on which split."""
+
+    name: str
+    number: int
+    split: Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +58,7 @@ class Fit:
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
-    predicted: Codes | None = None
+    predicted: npt.NDArray[Any] | None = None
     outputs: npt.NDArray[np.float32] | None = None
     are_probabilities: bool = False
     fit_seconds: float = np.nan
@@ -61,11 +70,29 @@ class Fit:
     error: str = ""
 
 
-def run_task(work: Work, task: Task, split: Split) -> Fit:
-    """Fit a clone on the training part and test it on the rest, on one thread.
+def as_fit(outcome: Fit | Exception) -> Fit:
+    """Return the fit that came of a task; one with an error where it ended its process."""
+    if isinstance(outcome, Fit):
+        return outcome
+    died = isinstance(outcome, WorkerDiedError)
+    return Fit(error=_DIED if died else f"{type(outcome).__name__}: {outcome}")
 
-    A failure is a result, not a crash. The size of the model is counted on the first split.
+
+def fit_and_test(material: Material, task: Task) -> Fit:
+    """Fit a clone on the training part, then test it on the rest.
+
+    A failure is a result, not a crash.
     """
+    start = time.perf_counter()
+    try:
+        found = _fit_and_test(material, task)
+    except Exception as error:  # any estimator may fail in any way
+        found = {"error": f"{type(error).__name__}: {error}"}
+    return Fit(**found, seconds=time.perf_counter() - start)
+
+
+def fit_quietly(material: Material, task: Task) -> Fit:
+    """Fit and test on one thread, and keep the first warning instead of showing it."""
     start = time.perf_counter()
     with (
         warnings.catch_warnings(record=True) as caught,
@@ -73,44 +100,33 @@ def run_task(work: Work, task: Task, split: Split) -> Fit:
         parallel_config(backend="sequential"),
     ):
         warnings.simplefilter("always")
-        try:
-            fit = _run(work, task, split)
-        except Exception as error:  # any estimator may fail in any way
-            fit = {"error": f"{type(error).__name__}: {error}"}
-    return Fit(**fit, seconds=time.perf_counter() - start, warning=_first(caught))
+        fit = fit_and_test(material, task)
+    return replace(fit, seconds=time.perf_counter() - start, warning=_first_warning(caught))
 
 
-def _run(work: Work, task: Task, split: Split) -> dict[str, Any]:
-    name, number = task
-    train, test = split
-    estimator = clone(work.estimators[name])
-    X_train, X_test = _rows(work.X, train), _rows(work.X, test)
+def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
+    train, test = task.split
+    estimator = clone(material.estimators[task.name])
+    X_train, X_test = (_part(estimator, material.X, rows, train) for rows in task.split)
     start = time.perf_counter()
-    estimator.fit(X_train, work.y[train])
+    estimator.fit(X_train, material.y[train])
     fitted = time.perf_counter()
-    predicted = _codes(np.asarray(estimator.predict(X_test)), work.classes)
+    predicted = np.asarray(estimator.predict(X_test))
     ended = time.perf_counter()
-    outputs, are_probabilities = _outputs(estimator, X_test, work.classes)
-    truth = np.searchsorted(work.classes, work.y[test])
-    scores = score_all(
-        truth,
-        predicted,
-        outputs,
-        are_probabilities=are_probabilities,
-        n_classes=len(work.classes),
-        positive=work.positive,
-    )
-    is_small = outputs is not None and outputs.size <= _MOST_OUTPUTS
+    is_sized = material.counts_bytes and task.number == 0
     return {
-        "scores": scores,
-        "predicted": predicted,
-        "outputs": outputs.astype(np.float32) if outputs is not None and is_small else None,
-        "are_probabilities": are_probabilities,
+        **material.judge(estimator, X_test, material.y[test], predicted),
         "fit_seconds": fitted - start,
         "predict_seconds": ended - fitted,
-        "n_bytes": _size(estimator) if number == 0 else None,
+        "n_bytes": _pickled_size(estimator) if is_sized else None,
         "n_rows": _rows_fitted(estimator, len(train)),
     }
+
+
+def _part(estimator: Any, X: Any, rows: npt.NDArray[np.intp], train: npt.NDArray[np.intp]) -> Any:
+    """Rows of X; of a matrix between samples, as a precomputed kernel is, training columns too."""
+    part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    return part[:, train] if get_tags(estimator).input_tags.pairwise else part
 
 
 def _rows_fitted(estimator: Any, n_rows: int) -> int:
@@ -119,41 +135,8 @@ def _rows_fitted(estimator: Any, n_rows: int) -> int:
     return int(getattr(steps[-1][1], "n_rows_fitted_", n_rows))
 
 
-def _rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:
-    """Return labels as positions among the classes."""
-    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    strange = np.flatnonzero(classes[codes] != labels)
-    if strange.size:
-        raise ValueError(f"it predicts {str(labels[strange[0]])!r}, which is no class of y")
-    return np.asarray(codes, dtype=np.intp)
-
-
-def _outputs(
-    estimator: Any, X: Any, classes: npt.NDArray[np.generic]
-) -> tuple[FloatArray | None, bool]:
-    """Return a number per row and class: probabilities, else decision scores, else nothing."""
-    for method in ("predict_proba", "decision_function"):
-        if not hasattr(estimator, method):
-            continue
-        found = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
-        own = np.asarray(estimator.classes_)
-        if found.ndim == 1:  # of two classes, in favour of the second
-            found = np.column_stack([-found, found])
-        if found.shape[1] != len(own):  # one against one: no number per class
-            continue
-        is_proba = method == "predict_proba"
-        outputs = np.full((len(found), len(classes)), 0.0 if is_proba else found.min(initial=0.0))
-        outputs[:, _codes(own, classes)] = found
-        return outputs, is_proba
-    return None, False
-
-
-class _Counter:
-    """A file that only counts."""
+class _ByteCounter:
+    """A file that only counts what is written to it."""
 
     def __init__(self) -> None:
         self.n_bytes = 0
@@ -166,20 +149,37 @@ class _Counter:
         return size
 
 
-def _size(estimator: Any) -> int | None:
+def _pickled_size(estimator: Any) -> int | None:
     """Count the bytes of the pickled model without keeping them; None where that cannot be had."""
-    counter = _Counter()
+    counter = _ByteCounter()
     try:
         pickle.dump(estimator, counter, protocol=5)
-    except Exception:  # too large, or not to be pickled: its size is not known
+    except Exception:  # too large, or it cannot be pickled: its size is not known
         return None
     return counter.n_bytes
 
 
-def _first(caught: list[warnings.WarningMessage]) -> str:
+def _first_warning(caught: list[warnings.WarningMessage]) -> str:
     """Return the first warning that speaks of this fit rather than of versions."""
     passing = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
     for one in caught:
         if not issubclass(one.category, passing):
             return str(one.message).strip().partition("\n")[0]
     return ""
+
+
+def prediction_table(
+    y: npt.NDArray[np.generic],
+    splits: Mapping[int, Split],
+    predicted: Mapping[str, Sequence[npt.NDArray[Any]]],
+) -> pd.DataFrame:
+    """Return true and predicted classes, a row per split and test sample.
+
+    ``predicted`` holds the classes of each estimator, split after split.
+    """
+    tested = [test for _, test in splits.values()]
+    samples = np.concatenate(tested)
+    numbers = np.repeat(list(splits), [len(test) for test in tested])
+    index = pd.MultiIndex.from_arrays([numbers, samples], names=["split", "sample"])
+    columns = {name: np.concatenate(parts) for name, parts in predicted.items()}
+    return pd.DataFrame({"y_true": y[samples], **columns}, index)

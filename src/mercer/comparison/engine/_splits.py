@@ -1,33 +1,23 @@
-"""The splits that all estimators share, and the fit of one clone on one of them."""
+"""The splits that all estimators share: those of a list, and those of repeated folds."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.metrics import accuracy_score, check_scoring, get_scorer
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 __all__ = [
-    "FoldRun",
-    "Scorer",
+    "RepeatedFolds",
     "Split",
     "five_by_two_splits",
     "is_tested_once",
     "make_splits",
-    "resolve_scoring",
-    "run_fold",
+    "mean_sizes",
 ]
 
 # Indices of the training and of the test samples.
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-
-# Score of a fitted estimator on test samples, given its predictions of them.
-Scorer = Callable[[Any, Any, Any, Any], Any]
 
 
 def make_splits(
@@ -66,62 +56,35 @@ def five_by_two_splits(
     return [split for _ in range(5) for split in make_splits(2, X, y, groups, rng)]
 
 
+class RepeatedFolds:
+    """The k-th split of repeated stratified folds, each repetition made when it is asked for."""
+
+    def __init__(
+        self,
+        y: npt.NDArray[np.generic],
+        n_folds: int,
+        random_state: int | np.random.RandomState | None,
+    ) -> None:
+        self.n_folds = n_folds
+        self._y = y
+        self._rng = check_random_state(random_state)
+        self._made: list[Split] = []
+
+    def __getitem__(self, k: int) -> Split:
+        while len(self._made) <= k:
+            folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=self._rng)
+            self._made += list(folds.split(self._y, self._y))
+        return self._made[k]
+
+
 def is_tested_once(splits: Sequence[Split]) -> bool:
     """Tell whether every sample is tested at most once, as in plain K-fold cross-validation."""
     tested = np.concatenate([test for _, test in splits])
     return len(np.unique(tested)) == len(tested)
 
 
-@dataclass(frozen=True)
-class FoldRun:
-    """What one fit gave: a score, predictions and seconds, or an error."""
-
-    score: float = np.nan
-    fit_time: float = np.nan
-    predictions: npt.NDArray[np.generic] | None = None
-    error: str = ""
-
-
-def resolve_scoring(scoring: object) -> tuple[str, Scorer]:
-    """Name and scorer of a scikit-learn name or of a callable ``(estimator, X, y)``."""
-    if not (isinstance(scoring, str) or callable(scoring)):
-        raise ValueError(
-            "scoring must be one name of sklearn.metrics.get_scorer_names() or one callable "
-            f"(estimator, X, y); got {scoring!r}."
-        )
-    name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
-    if scoring == "accuracy":  # known from the predictions: no second pass over the test samples
-        return name, lambda estimator, X, y, predictions: float(accuracy_score(y, predictions))
-    # check_scoring knows a metric from a scorer, get_scorer has the shorter word on a wrong name
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else check_scoring(scoring=scoring)
-    return name, lambda estimator, X, y, predictions: scorer(estimator, X, y)
-
-
-def run_fold(estimator: Any, X: Any, y: Any, split: Split, scorer: Scorer) -> FoldRun:
-    """Fit a clone on the training part, then predict and score the test part.
-
-    A failure is a result, not a crash.
-    """
-    train, test = split
-    try:
-        fitted = clone(estimator)
-        X_train, X_test = (_part(fitted, X, rows, train) for rows in split)
-        start = perf_counter()
-        fitted.fit(X_train, y[train])
-        fit_time = perf_counter() - start
-        predictions = np.asarray(fitted.predict(X_test))
-        score = scorer(fitted, X_test, y[test], predictions)
-        if isinstance(score, Mapping):
-            raise TypeError(f"scoring must give one number; got {score!r}")
-        score = float(score)
-        if not np.isfinite(score):
-            raise ValueError(f"the score is {score}")
-    except Exception as error:  # any estimator may fail in any way
-        return FoldRun(error=f"{type(error).__name__}: {error}")
-    return FoldRun(score, fit_time, predictions)
-
-
-def _part(estimator: Any, X: Any, rows: npt.NDArray[np.intp], train: npt.NDArray[np.intp]) -> Any:
-    """Rows of X; of a matrix between samples, as a precomputed kernel is, training columns too."""
-    part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-    return part[:, train] if get_tags(estimator).input_tags.pairwise else part
+def mean_sizes(splits: Sequence[Split]) -> tuple[float, float]:
+    """Return the mean numbers of training and of test samples in a split."""
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    n_test = float(np.mean([len(test) for _, test in splits]))
+    return n_train, n_test
