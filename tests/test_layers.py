@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": {"samples", "spectral", "information", "tables"} | _ESTIMATORS,
     "plots": set(),
     "studies": _ALL_ABOVE,
-    "report": {"comparison"},
+    "report": {"comparison", "studies"},
     "cli": _ALL_ABOVE | {"models", "studies", "report"},
 }
 

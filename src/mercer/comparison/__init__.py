@@ -13,7 +13,7 @@ Three questions, three kinds of answer:
 Three functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
 on one data set and tests every pair, :func:`compare_in_rounds` does so until a time budget is used,
 :func:`compare_over_datasets` asks a table of scores. Many pairs need :func:`holm_correction`, which
-they apply. :func:`audit_roweis_saul` recomputes the tests that a paper printed.
+they apply.
 
 Results are frozen, A minus B is positive where A is better, and ``str(result)`` is a sentence::
 
@@ -24,11 +24,13 @@ Results are frozen, A minus B is positive where A is better, and ``str(result)``
 This package takes predictions, scores or estimators, and imports no other part of Mercer.
 """
 
-from mercer.comparison._audit import audit_roweis_saul
 from mercer.comparison._compare import Comparison, compare
-from mercer.comparison._datasets import DatasetComparison, compare_over_datasets
+from mercer.comparison._datasets import (
+    DatasetComparison,
+    compare_over_datasets,
+    plot_critical_difference,
+)
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
-from mercer.comparison._diagram import plot_critical_difference
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison.engine._metrics import choose_metric
@@ -52,7 +54,6 @@ __all__ = [
     "PairedTestResult",
     "RoundsComparison",
     "RoundsProgress",
-    "audit_roweis_saul",
     "average_ranks",
     "bayesian_signed_rank_test",
     "choose_metric",

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from mercer.comparison import audit_roweis_saul
 from mercer.report._numbers import decimals, fixed, known
 
 __all__ = ["written_audit"]
@@ -10,6 +9,8 @@ __all__ = ["written_audit"]
 
 def written_audit() -> list[dict[str, Any]]:
     """Return the audit of the paper's hypothesis tests with its numbers written."""
+    from mercer.studies import audit_roweis_saul  # here, because few pages need it
+
     rows = []
     for row in audit_roweis_saul().to_dict("records"):
         printed, found, p = row["printed"], row["recomputed"], row["pvalue"]
