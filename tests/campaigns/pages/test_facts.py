@@ -10,9 +10,10 @@ import pytest
 import mercer.plots
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, comparison, tables
 from mercer.bandwidth import bandwidth_ladder, likelihood_cross_validation, silverman_bandwidth
-from mercer.comparison import audit_roweis_saul, compare_in_rounds
+from mercer.comparison import compare_in_rounds
 from mercer.kernels import KERNELS
 from mercer.models import describe_model, list_models, score_model
+from mercer.studies import audit_roweis_saul
 from mercer.sums import explain_kernel_sum
 from pages.private import private
 from pages.reading import ROOT, sections, spans

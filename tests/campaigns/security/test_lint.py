@@ -33,7 +33,7 @@ LOADERS = {"joblib", "torch", "numba", "cupy", "pickle", "marshal"}
 # Where a rule does not hold, and why.
 ALLOWED = {
     ("studies/_catalogue.py", "exec_module"): "a study is a Python file that the user names",
-    ("comparison/_rounds_fit.py", "pickle"): "the size of a fitted model: written, never read",
+    ("comparison/engine/_fit.py", "pickle"): "the size of a fitted model: written, never read",
     (
         "sums/cpu/_compile.py",
         "pickle",

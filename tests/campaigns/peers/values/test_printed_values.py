@@ -12,7 +12,7 @@ from mercer.comparison import (
     kfold_paired_t_test,
     wilcoxon_test,
 )
-from mercer.comparison._ranks import nemenyi_critical_difference
+from mercer.comparison.tests._ranks import nemenyi_critical_difference
 
 # R, ?wilcox.test: depression scale factors of nine patients, Hollander and Wolfe (1973), p. 29.
 FIRST_VISIT = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]

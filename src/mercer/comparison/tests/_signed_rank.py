@@ -18,7 +18,7 @@ from mercer.comparison._checks import (
     without_rounding,
     zero_if_noise,
 )
-from mercer.comparison._result import (
+from mercer.comparison.tests._pairs import (
     PairedTestResult,
     better_phrase,
     favoured,

@@ -18,13 +18,13 @@ from mercer.comparison._checks import (
     mean_difference,
     zero_if_noise,
 )
-from mercer.comparison._result import (
+from mercer.comparison.tests._pairs import (
     PairedTestResult,
     better_phrase,
     favoured,
     interval_phrase,
 )
-from mercer.comparison._sign import NO_SPREAD, sign_test
+from mercer.comparison.tests._sign import NO_SPREAD, sign_test
 
 __all__ = ["corrected_t_test", "kfold_paired_t_test"]
 

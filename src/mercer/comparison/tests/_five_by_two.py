@@ -17,13 +17,13 @@ from mercer.comparison._checks import (
     mean_difference,
     zero_if_noise,
 )
-from mercer.comparison._result import (
+from mercer.comparison.tests._pairs import (
     PairedTestResult,
     better_phrase,
     favoured,
     interval_phrase,
 )
-from mercer.comparison._sign import NO_SPREAD, sign_test
+from mercer.comparison.tests._sign import NO_SPREAD, sign_test
 
 __all__ = ["f_statistic", "five_by_two_f_test", "five_by_two_t_test", "t_statistic"]
 

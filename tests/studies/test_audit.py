@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from mercer.comparison import audit_roweis_saul
+from mercer.studies import audit_roweis_saul
 
 AUDIT = audit_roweis_saul().set_index(["table", "data set", "quantity"])
 

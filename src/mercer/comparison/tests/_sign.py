@@ -11,8 +11,8 @@ import pandas as pd
 from scipy import stats
 
 from mercer.comparison._checks import FloatArray
-from mercer.comparison._mcnemar import mcnemar_test
-from mercer.comparison._result import PairedTestResult
+from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._pairs import PairedTestResult
 
 __all__ = ["JUDGED_BY_ROWS", "NO_SPREAD", "by_rows_where_without_spread", "sign_test"]
 

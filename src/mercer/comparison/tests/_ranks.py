@@ -14,7 +14,7 @@ from mercer.comparison._checks import (
     largest,
     without_rounding,
 )
-from mercer.comparison._result import p_phrase
+from mercer.comparison.tests._pairs import p_phrase
 
 __all__ = [
     "FriedmanResult",

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from mercer.comparison._five_by_two import f_statistic, t_statistic
-from mercer.comparison._mcnemar import mcnemar_from_counts
+from mercer.comparison import five_by_two_t_test, mcnemar_test
 
 __all__ = ["audit_roweis_saul"]
 
@@ -83,7 +82,7 @@ def audit_roweis_saul() -> pd.DataFrame:
 
     Examples
     --------
-    >>> from mercer.comparison import audit_roweis_saul
+    >>> from mercer.studies import audit_roweis_saul
     >>> audit = audit_roweis_saul()
     >>> changed = audit[(audit["decision"] != "") & (audit["decision"] != audit["published"])]
     >>> for row in changed.itertuples(index=False, name=None):
@@ -113,9 +112,8 @@ def _table_4() -> list[_Row]:
     rows = []
     for name, ((both, laplacian, roweis_saul, none), printed) in _TABLE_4.items():
         n = both + laplacian + roweis_saul + none
-        result = mcnemar_from_counts(
-            only_a=laplacian, only_b=roweis_saul, n_samples=n, method="chi2"
-        )
+        wrong = np.repeat([[1, 1], [0, 1], [1, 0], [0, 0]], (both, laplacian, roweis_saul, none), 0)
+        result = mcnemar_test(np.zeros(n, dtype=int), wrong[:, 0], wrong[:, 1], method="chi2")
         rows.append((4, name, "χ²", printed, result.statistic, 0.05, result.pvalue))
         for who, right in (("Roweis-Saul %", laplacian), ("Laplacianfaces %", roweis_saul)):
             rate = 100 * (right + none) / n
@@ -147,13 +145,14 @@ def _table_6() -> list[_Row]:
     rows: list[_Row] = []
     for name, (means, _, printed) in _TABLE_6.items():
         variances = _variances(name)
-        # p_1^(1) is p̄ ± √(s²/2); the printed t tell that it is the greater one
-        first = means[0] + np.sqrt(variances[0] / 2)
-        t = t_statistic(first, variances)
-        p = 2 * float(stats.t.sf(abs(t), 5))
+        # The two halves of a replication are p̄ ± √(s²/2); the printed t tell that p_1^(1) is the
+        # greater one.
+        gaps = np.sqrt(variances / 2)
+        halves = np.column_stack([means + gaps, means - gaps])
+        result = five_by_two_t_test(halves, np.zeros_like(halves))
         # p̄ is printed to 0.005 and made of differences rounded to 0.01
         tolerance = 0.015 / np.sqrt(variances.sum() / 5)
-        rows.append((6, name, "t", printed, t, tolerance, p))
+        rows.append((6, name, "t", printed, result.statistic, tolerance, result.pvalue))
     return rows
 
 
@@ -164,7 +163,7 @@ def _table_7() -> list[_Row]:
         n = float(2 * (means**2).sum() + printed.sum())
         rows.append((7, name, "N", total, n, 0.005 * 4 * means.sum(), np.nan))
         rows.append((7, name, "M", m, float(printed.sum()), 5e-4, np.nan))
-        statistic = f_statistic(total, _variances(name))
+        statistic = total / (2 * float(_variances(name).sum()))
         p = float(stats.f.sf(statistic, 10, 5))
         rows.append((7, name, "f", f, statistic, 5e-4, p))
     return rows

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import unique_labels
 
 from mercer.comparison._checks import check_confidence_level, check_labels, check_names
-from mercer.comparison._result import PairedTestResult, favoured
+from mercer.comparison.tests._pairs import PairedTestResult, favoured
 
 __all__ = ["McNemarMethod", "mcnemar_from_counts", "mcnemar_test"]
 
