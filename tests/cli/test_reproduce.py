@@ -71,7 +71,7 @@ def test_a_failed_job_is_exit_code_1_and_the_rest_is_there(capsys, study):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing"], "no study is called 'nothing'"),
+        (["nothing"], "No study is called 'nothing'"),
         (["gone.py"], "gone.py"),
         (["laplacian", "--data", "nowhere"], "nowhere"),
         (["laplacian", "--protocol", "kind"], "kind"),

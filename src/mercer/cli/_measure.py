@@ -11,7 +11,7 @@ from mercer._system.words import count_of, grouped, p_number
 from mercer.cli._output import console, one_line, print_json, print_notes, status
 
 if TYPE_CHECKING:
-    from mercer.models import TableDifference
+    from mercer.views import TableDifference
 
 _SHOWN = 20
 
@@ -29,8 +29,8 @@ def measure(
 
     Example: [bold]mercer measure last-year.csv this-year.csv[/bold]
     """
-    from mercer.models import measure_tables
     from mercer.tables import read_table
+    from mercer.views import measure_tables
 
     with status(f"reading {first} and {second} …") as show:
         tables = read_table(first), read_table(second)

@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from mercer._system.words import fixed, is_known, p_number
-from mercer.comparison import audit_roweis_saul, compare_over_datasets
+from mercer.comparison import compare_over_datasets
 from mercer.report.charts._rank_chart import draw_ranks, groups_alike
 from mercer.report.study._paper_tables import decimals
 
@@ -140,6 +140,8 @@ def _pair(record: Mapping[str, Any], unit: str) -> Pair:
 
 def written_audit() -> list[dict[str, Any]]:
     """Return the audit of the paper's hypothesis tests with its numbers written."""
+    from mercer.studies import audit_roweis_saul  # here, because few pages need it
+
     rows = []
     for row in audit_roweis_saul().to_dict("records"):
         printed, found, p = row["printed"], row["recomputed"], row["pvalue"]
