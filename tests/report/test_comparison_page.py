@@ -366,7 +366,7 @@ def test_a_missing_file_is_named(tmp_path, name):
 
 
 def test_folders_of_others_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no results folder .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"There is no results folder .*nowhere"):
         write_comparison_report(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"not a results folder of `mercer compare`"):
         write_comparison_report(tmp_path)
@@ -381,7 +381,11 @@ def test_folders_of_others_are_refused(tmp_path):
         ("comparison.json", "{", r"comparison\.json is not valid JSON"),
         ("comparison.json", "[]", r"comparison\.json is not what `mercer compare` writes"),
         ("comparison.json", '{"kind": "run"}', r"is not what `mercer compare` writes"),
-        ("comparison.json", '{"kind": "comparison"}', r"comparison\.json has no 'question'"),
+        (
+            "comparison.json",
+            '{"kind": "comparison"}',
+            r"comparison\.json is not .*: it has no 'question'\.",
+        ),
         ("curves.json", "{}", r"curves\.json has no 'classes'"),
         ("scores.csv", "", r"scores\.csv has no column 'model'"),
         ("scores.csv", "model,split,score\na,0,many\n", "'score' holds more than numbers"),
@@ -399,7 +403,7 @@ def test_a_broken_file_is_named(tmp_path, name, text, message):
     [
         ("models", "one of 'models' has no 'score'"),
         ("pairs", "one of 'pairs' has no 'corrected'"),
-        ("question", "has no 'rows' in 'question'"),
+        ("question", "'question' has no 'rows'"),
     ],
 )
 def test_a_gap_in_the_description_is_named(tmp_path, place, message):
@@ -412,11 +416,9 @@ def test_a_gap_in_the_description_is_named(tmp_path, place, message):
 
 
 def test_the_page_reads_what_the_command_writes(tmp_path):
-    from mercer.cli._compare_folder import describe
-    from mercer.cli._compare_folder import write_folder as write_results
-    from mercer.cli._compare_map import draw_map
-    from mercer.cli._compare_question import ask
-    from mercer.comparison import compare_in_rounds
+    from mercer.cli._compare_question import ask, describe
+    from mercer.cli._map import draw_map
+    from mercer.comparison import compare_in_rounds, write_comparison
 
     rng = np.random.default_rng(0)
     kind = np.array(["x", NASTY])[np.arange(60) % 2]
@@ -431,8 +433,9 @@ def test_the_page_reads_what_the_command_writes(tmp_path):
         metric=question.metric, floor=question.floor, n_jobs=1, random_state=0,
     )  # fmt: skip
     points, the_map = draw_map(question.data, 0)
-    content = describe(question, comparison, the_map=the_map, budget=60.0, seed=0)
-    write_results(folder, question, comparison, points, content)
+    record = describe(question, comparison, the_map=the_map, budget=60.0)
+    write_comparison(folder, record, comparison, rows=question.rows, points=points)
+    content = record.to_json()
     path = write_comparison_report(folder)
     assert content["answer"] in _part(path, "answer")
     assert "60 rows whose kind is known" in _part(path, "data")

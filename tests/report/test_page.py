@@ -171,7 +171,7 @@ def test_a_missing_file_is_named(folder, name):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no results folder .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"There is no results folder .*nowhere"):
         write_report(tmp_path / "nowhere")
 
 
