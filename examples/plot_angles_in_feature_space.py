@@ -85,8 +85,8 @@ print(f"whole feature space, unweighted: {unweighted.score(X_new, y_new):.2%}")
 
 # %%
 # In the whole space the unweighted angle does nearly as well here: what kernel PCA loses, it
-# loses by keeping two coordinates.  The picture explains the idea; it is no proof that weights are
-# needed.
+# loses by keeping two coordinates.  The picture explains the idea; it does not prove that weights
+# are needed.
 #
 # .. rubric:: References
 #

@@ -16,6 +16,8 @@ import typer
 
 import mercer
 from pages.private import private
+from pages.reading import PAGES as PAGES_READ
+from pages.reading import blocks, included
 from test_public_api import PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -78,6 +80,34 @@ def test_links_lead_somewhere(path):
         assert goal.exists(), f"{path.name} links to {target}: there is no such file"
         if anchor:
             assert anchor in _anchors(goal), f"{path.name} links to {target}: no such heading"
+
+
+INCLUDES = [
+    block for path in PAGES_READ for block in blocks(path) if block.language.startswith("{include}")
+]
+
+
+@pytest.mark.parametrize("block", INCLUDES, ids=str)
+def test_what_a_page_includes_is_there(block):
+    """Sphinx says so too, but is not asked in every run."""
+    path, part = included(block)
+    links = re.findall(r"\]\(<?([^)>]+)>?\)", _without_code(part))
+    prefix = re.search(r"^:relative-docs: (.*)$", block.text, re.M)
+    for target in links:
+        inside = prefix and target.startswith(prefix[1])
+        assert inside or re.match(r"https?:", target), f"{path.name}: {target} leads nowhere there"
+
+
+def test_what_is_included_stands_once():
+    """The first command and the table of pages are written in README.md alone."""
+    shown = [included(block)[1] for block in INCLUDES]
+    assert len(shown) >= 3
+    for path in PAGES_READ:
+        text = path.read_text(encoding="utf-8")
+        for part in shown:
+            lines = [line for line in part.splitlines() if len(line) > 60]
+            copies = [line for line in lines if line in text]
+            assert not copies or path.name == "README.md", f"{path.name} repeats {copies[0]!r}"
 
 
 def test_extras_are_installed_from_a_clone():

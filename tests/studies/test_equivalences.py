@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from mercer import ISEClassifier
 from mercer.studies import Points, Raster, Row, Task
-from mercer.studies.experiments._toys import half_moons
+from mercer.studies.experiments._plane import half_moons
 from mercer.studies.papers._equivalences import STUDY, draw_moons, plane_of, weighted_ise
 
 TABLE = STUDY.tables[0]

@@ -1,6 +1,8 @@
 """The parts of the runner by themselves: published text, marks, code digests, time left, panels."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -180,8 +182,27 @@ def test_unknown_studies_and_files_get_a_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"gone\.py"):
         load_study(str(tmp_path / "gone.py"))
     (tmp_path / "empty.py").write_text("X = 1\n")
-    with pytest.raises(ValueError, match=r"empty\.py defines no STUDY"):
+    with pytest.raises(ValueError, match=r"empty\.py does not define STUDY"):
         load_study(str(tmp_path / "empty.py"))
+
+
+def _imported_after(code):
+    """Return the modules of papers that a fresh process has imported after some code."""
+    program = f"import sys; {code}; print(*(m for m in sys.modules if '.papers._' in m))"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_finding_one_study_imports_one_study():
+    assert _imported_after("from mercer.studies import list_studies; list_studies()") == []
+    for name in list_studies():
+        (module,) = _imported_after(f"from mercer.studies import load_study; load_study({name!r})")
+        assert module == f"mercer.studies.papers._{name.replace('-', '_')}"
+
+
+@pytest.mark.parametrize("name", list_studies())
+def test_a_study_has_the_name_of_its_file(name):
+    assert load_study(name).name == name
 
 
 @pytest.mark.parametrize("name", list_studies())
@@ -220,9 +241,9 @@ def test_an_honest_number_never_stands_for_the_published_one():
         (('("Iris", "never"):', '("Isir", "never"):'), r"no row 'Isir', which its reason .* Iris"),
         (('("*", "1-NN"):', '("*", "1-MM"):'), "no column '1-MM', which its reason for"),
         (('rows=("Wine",)', 'rows=("Whine",)'), "no row 'Whine', which its method for threads"),
-        (('label="Wine"', 'label="Iris"'), "table 1 has two rows 'Iris'"),
-        (("Wine   | 90", "Iris   | 90"), "published cell '1-NN' of row 'Iris' comes twice"),
-        (('table="1"', 'table="I"'), "study toy has no table 'I', which its figure 2 draws"),
+        (('label="Wine"', 'label="Iris"'), "Table 1 has two rows 'Iris'"),
+        (("Wine   | 90", "Iris   | 90"), "Published cell '1-NN' of row 'Iris' comes twice"),
+        (('table="1"', 'table="I"'), "Study toy has no table 'I', which its figure 2 draws"),
     ],
 )
 def test_a_label_that_matches_nothing_is_an_error(toy, change, message):

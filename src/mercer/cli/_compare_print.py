@@ -7,7 +7,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import console, counted, one_line, percent, print_notes
+from mercer._system.vocabulary import metric_named
+from mercer._system.words import confidence, count_of, duration, grouped, p_remark, percent, size
+from mercer.cli._output import console, one_line, print_notes
 
 if TYPE_CHECKING:
     from mercer.comparison import ComparisonRecord, ModelRecord
@@ -33,7 +35,9 @@ def print_ranking(record: "ComparisonRecord") -> None:
             screen.print(f"  {model.name}: {escape(one_line(first))}")
     hard = record.hard_rows
     if hard.count:
-        screen.print(f"{hard.count} of {hard.tested} rows are wrong for every model.")
+        screen.print(
+            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
+        )
 
 
 def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
@@ -57,7 +61,7 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
     classes = sorted(question.classes, key=lambda one: -one.rows)
     shown = [f"{one.name} ({percent(one.rows / question.rows)})" for one in classes[:5]]
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    rows = f"{counted(question.rows, 'row')}, {counted(used, 'column')} used"
+    rows = f"{count_of(question.rows, 'row')}, {count_of(used, 'column')} used"
     classes_of = f"{question.target}: {', '.join(shown)}{more}"
     screen.print(
         f"[bold]{escape(one_line(question.table))}[/]: {rows}; {escape(one_line(classes_of))}"
@@ -67,9 +71,9 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
 
 
 def _ranking(record: "ComparisonRecord") -> Table:
-    level = f"{100 * record.confidence_level:.4g} % interval"
+    level = f"{confidence(record.confidence_level)} interval"
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, side in (("model", "left"), (record.metric, "right"),
+    for column, side in (("model", "left"), (metric_named(record.metric).words, "right"),
                          (level, "left"), ("against the best", "left"), ("fit", "right"),
                          ("size", "right")):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
@@ -80,8 +84,8 @@ def _ranking(record: "ComparisonRecord") -> Table:
             _number(model.score),
             _interval(model),
             f"[{style}]{_verdict(model)}[/]",
-            _seconds(model.fit_seconds),
-            _bytes(model.bytes),
+            duration(model.fit_seconds),
+            size(model.bytes),
         )
     return table
 
@@ -101,22 +105,8 @@ def _verdict(model: "ModelRecord") -> str:
         return "failed"
     if model.note:
         return "left out"
-    p = model.pvalue
     word = model.against_best or "–"
     if model.sample:
         word = f"{word} ({model.sample})"
-    if p is None or p >= 0.995:  # 1 when rounded, which says no more than the word
-        return word
-    return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def _bytes(value: int | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"
+    remark = p_remark(model.pvalue)
+    return f"{word}, {remark}" if remark else word

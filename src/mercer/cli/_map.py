@@ -44,7 +44,7 @@ def _draw(part: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, MapRecord]":
     from threadpoolctl import threadpool_limits
 
     from mercer.comparison import MapRecord
-    from mercer.models import project_table
+    from mercer.views import project_table
 
     method = "fisher"
     with threadpool_limits(1):  # as all fits of a comparison

@@ -25,10 +25,18 @@ from mercer.studies._audit import audit_roweis_saul
 from mercer.studies._catalogue import list_studies, load_study
 from mercer.studies._collect import Results
 from mercer.studies._jobs import Job, Plan, plan_jobs
-from mercer.studies._model import Figure, Method, Outcome, Published, Row, Study, Table
+from mercer.studies._model import (
+    Figure,
+    Method,
+    Outcome,
+    Published,
+    Row,
+    Study,
+    Table,
+    read_published,
+)
 from mercer.studies._panels import Bars, Line, Panel, Points, Raster
 from mercer.studies._progress import Progress
-from mercer.studies._published import read_published
 from mercer.studies._runner import run_studies
 from mercer.studies._task import Task
 

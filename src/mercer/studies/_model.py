@@ -1,5 +1,6 @@
 """What a study is: tables, methods and published numbers as data, nothing that runs by itself."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,9 +15,23 @@ if TYPE_CHECKING:
 
     from mercer.studies._task import Task
 
-__all__ = ["Figure", "Method", "Outcome", "Protocol", "Published", "Row", "Study", "Table"]
+__all__ = [
+    "Figure",
+    "Method",
+    "Outcome",
+    "Protocol",
+    "Published",
+    "Row",
+    "Study",
+    "Table",
+    "read_published",
+]
 
 Protocol = Literal["paper", "honest", "either"]
+
+# A published cell: a number, its spread, the dimension that the paper names beside it.
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_CELL = re.compile(rf"(?P<value>{_NUMBER})(?:±(?P<spread>{_NUMBER}))?(?:\((?P<dimension>\d+)\))?")
 
 
 @dataclass(frozen=True)
@@ -165,14 +180,14 @@ class Table:
     def __post_init__(self) -> None:
         labels = [row.label for row in self.rows]
         if repeated := {label for label in labels if labels.count(label) > 1}:
-            raise ValueError(f"table {self.key} has two rows {min(repeated)!r}.")
+            raise ValueError(f"Table {self.key} has two rows {min(repeated)!r}.")
         for cell in self.published:
-            _check_row(cell[0], labels, f"table {self.key}", f"its published number {cell}")
+            _check_row(cell[0], labels, f"Table {self.key}", f"its published number {cell}")
         for cell in self.reasons:
             what = f"its reason for {cell}"
-            _check_row(cell[0], ["*", *labels], f"table {self.key}", what)
+            _check_row(cell[0], ["*", *labels], f"Table {self.key}", what)
             if cell[1] not in ("*", *self.columns):
-                raise ValueError(f"table {self.key} has no column {cell[1]!r}, which {what} names.")
+                raise ValueError(f"Table {self.key} has no column {cell[1]!r}, which {what} names.")
 
     @property
     def columns(self) -> list[str]:
@@ -242,18 +257,78 @@ class Study:
         for method in (method for table in self.tables for method in table.methods):
             for label in method.rows or ():  # of any table: tables may share their methods
                 what = f"its method for {', '.join(method.columns)}"
-                _check_row(label, labels, f"study {self.name}", what)
+                _check_row(label, labels, f"Study {self.name}", what)
         keys = [table.key for table in self.tables]
         for figure in self.figures:
             if figure.table and figure.table not in keys:
                 raise ValueError(
-                    f"study {self.name} has no table {figure.table!r}, which its figure "
+                    f"Study {self.name} has no table {figure.table!r}, which its figure "
                     f"{figure.key} draws."
                 )
 
 
 def _check_row(label: str, labels: Sequence[str], where: str, what: str) -> None:
-    """Refuse a label that no row has: what belongs to it would be lost without a word."""
+    """Raise if no row has this label: what belongs to it would be lost silently."""
     if label not in labels:
         near = ", ".join(get_close_matches(label, labels) or labels)
         raise ValueError(f"{where} has no row {label!r}, which {what} names: perhaps {near}?")
+
+
+def read_published(text: str) -> Mapping[tuple[str, str], Published]:
+    """Read a table of published numbers.
+
+    Cells are separated by ``|``: the first line has the columns, every other one begins with the
+    label of its row.  A cell is a number, perhaps with ``±`` and its spread, perhaps with a
+    number of dimensions in brackets; ``–`` or nothing is a cell that the paper leaves out.
+
+    Parameters
+    ----------
+    text : str
+        The table.
+
+    Returns
+    -------
+    mapping from (row, column) to Published
+        The cells that are printed.
+
+    Examples
+    --------
+    >>> from mercer.studies import read_published
+    >>> cells = read_published('''
+    ...             | Laplacian  | SVM
+    ...     Banana  | 89.4 ± 0.5 | 89.2 ± 0.7
+    ...     Thyroid | 95.7 ± 2.2 | –
+    ... ''')
+    >>> cells["Banana", "SVM"]
+    Published(value=89.2, spread=0.7, dimension=None)
+    >>> ("Thyroid", "SVM") in cells
+    False
+    """
+    head, *body = [line for line in text.splitlines() if line.strip()]
+    columns = _split(head)[1:]
+    cells = {}
+    for line in body:
+        label, *parts = _split(line)
+        if len(parts) != len(columns):
+            raise ValueError(
+                f"Published row {label!r} has {len(parts)} cells for {len(columns)} columns."
+            )
+        for column, part in zip(columns, parts, strict=True):
+            if (label, column) in cells:
+                raise ValueError(f"Published cell {column!r} of row {label!r} comes twice.")
+            if part in ("", "–", "-"):
+                continue
+            match = _CELL.fullmatch(re.sub(r"\s", "", part))
+            if match is None:
+                raise ValueError(f"Published cell {part!r} of row {label!r} is not a number.")
+            spread, dimension = match["spread"], match["dimension"]
+            cells[label, column] = Published(
+                float(match["value"]),
+                None if spread is None else float(spread),
+                None if dimension is None else int(dimension),
+            )
+    return cells
+
+
+def _split(line: str) -> list[str]:
+    return [part.strip() for part in line.split("|")]

@@ -37,7 +37,7 @@ def write_outcome(
         values = outcome.values if isinstance(outcome.values, Mapping) else None
         by_column = {columns[0]: outcome.values} if values is None else values
         if set(by_column) != set(columns):
-            raise ValueError(f"a job of {columns} returned values for {tuple(by_column)}")
+            raise ValueError(f"A job of {columns} returned values for {tuple(by_column)}.")
         note["columns"] = list(columns)
         note["details"] = dict(outcome.details)
         for number, column in enumerate(columns):
@@ -47,9 +47,10 @@ def write_outcome(
         note["panels"] = [panel.as_json() for panel in outcome]
     text = json.dumps(note, ensure_ascii=False).encode()
     arrays["note"] = np.frombuffer(text, dtype=np.uint8)
-    for name, array in arrays.items():  # savez would pickle them; it can be told not to since 2.2
+    # NumPy before 2.2 would pickle objects without asking.
+    for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise ValueError(f"a job returned {name} as objects: return numbers or text")
+            raise ValueError(f"A job returned {name} as objects: return numbers or text.")
     make_folder(path.parent)
     with written_whole(path) as beside, open(beside, "wb") as file:
         np.savez_compressed(file, **arrays)
@@ -71,7 +72,7 @@ def read_outcome(path: Path) -> Stored | None:
                 details=dict(note.get("details", {})),
                 panels=list(note.get("panels", [])),
             )
-    except Exception:  # zip files and arrays can be damaged in more ways than have names
+    except Exception:  # A damaged file raises one of many errors, and none of them matters here.
         return None
 
 
@@ -84,5 +85,5 @@ def write_atomically(path: Path, text: str) -> None:
 def _matrix(values: Any, column: str) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim > 2 or array.size == 0:
-        raise ValueError(f"column {column!r} got values of shape {array.shape}")
+        raise ValueError(f"Column {column!r} got values of shape {array.shape}.")
     return array if array.ndim == 2 else array.reshape(-1, 1)

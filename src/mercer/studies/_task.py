@@ -45,7 +45,7 @@ class Task:
         """Load the row's data set, or another one by name; kept for the next job of the worker."""
         name = self.row.dataset if name is None else name
         if name is None:
-            raise ValueError(f"row {self.row.label!r} has no data set to load")
+            raise ValueError(f"Row {self.row.label!r} has no data set to load.")
         return _load(name, self.folder)
 
     def rng(self) -> np.random.Generator:

@@ -3,26 +3,9 @@
 Everything in Mercer is this sum: densities, entropies, divergences and class scores differ in
 weights, groups and what is done with the result.
 
-From a public call to the loop that adds up::
-
-    kernel_sum, log_kernel_sum            checked and stated          _api, _statement
-    left_out_log_sums                     stated                      _api
-        ▼
-    Problem                               what is to be computed      _problem
-        ▼
-    compute                               the first backend in one    _dispatch
-        │                                 list that owns the rows
-        │                                 and does not refuse
-        ├── rows in blocks: every pair of blocks is a problem         dask/
-        ├── rows in memory: weights and groups become segments, and   _in_memory
-        │   every pass is a problem
-        │
-        │   and of problems in segments
-        ├── float32 tensors on a device: one fused kernel             cuda/
-        ├── tensors: tiles of torch operations                        torch/
-        ├── NumPy arrays, within a tolerance: transforms              fast/
-        ├── NumPy arrays: compiled tiles                              cpu/
-        └── (tests) the literal double loop                           _reference
+A public call is checked and stated as a `Problem`, and `compute` gives that to the first backend
+in one list that owns the rows and does not refuse.  ``docs/architecture.md`` draws this way, file
+by file, under "The engine".
 
 A problem also says what is left out: `left_out_log_sums` is the sum of leave-one-out over weights
 which are themselves sums, and goes the same way.
@@ -31,7 +14,7 @@ which are themselves sums, and goes the same way.
 sums from some rows, with their errors (`_landmarks`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
-of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_reductions`).
+of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
 `_products`, `_combinations`); their names are listed apart and not public.

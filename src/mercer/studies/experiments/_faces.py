@@ -33,12 +33,13 @@ from mercer.projections import (
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Line, Panel
 from mercer.studies._task import Task
+from mercer.studies.experiments._holdout import Holdout, compact, kept_predictions
 from mercer.studies.experiments._nearest_neighbour import error_surface
 
 _Array = NDArray[Any]
 
-_NEIGHBOURS = 4  # section 5.1: K = 4
-_LEVEL = 0.05  # section 6
+_NEIGHBOURS = 4  # K of section 5.1 of the paper.
+_LEVEL = 0.05  # The level of the tests in section 6.
 
 
 # Data and splits ----------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ def _images(task: Task, rows: _Array | slice = slice(None)) -> _Array:
 
 
 def _split(task: Task) -> tuple[_Array, _Array]:
-    """Draw so many training images of every class; the others, or the test set, are for testing."""
+    """Draw `per_class` training images of every class; test on the rest, or on the test set."""
     data = task.load()
     pool = np.arange(len(data.y)) if data.train_idx is None else data.train_idx[0]
     rng = task.rng()
@@ -65,21 +66,22 @@ def _split(task: Task) -> tuple[_Array, _Array]:
     return train, test[:: task.options.get("every", 1)]
 
 
-def _parts(task: Task) -> tuple[_Array, _Array, _Array, _Array, _Array]:
-    """Return training images, their classes, test images, their classes and their rows."""
+def _part(task: Task) -> Holdout:
+    """Return the training images and the test images of a job, with their classes."""
     train, test = _split(task)
     y = task.load().y
-    return _images(task, train), y[train], _images(task, test), y[test], test
+    return Holdout(
+        X_train=_images(task, train),
+        y_train=y[train],
+        X_test=_images(task, test),
+        y_test=y[test],
+        rows=test,
+    )
 
 
 def _nearest(A: _Array, ya: _Array, B: _Array) -> _Array:
     found: _Array = ya[cdist(B, A, "sqeuclidean").argmin(axis=1)]
     return found
-
-
-def _kept(rows: _Array, truth: _Array, predicted: _Array) -> dict[str, _Array]:
-    small = {"truth": truth.astype(np.uint8), "predicted": predicted.astype(np.uint8)}
-    return {"rows": rows.astype(np.uint16), **small}
 
 
 # Tables 2 and 3: rates ----------------------------------------------------------------------------
@@ -100,7 +102,8 @@ def _projection(kind: str, parameters: dict[str, Any], width: int) -> Any:
 def rates(task: Task) -> Outcome:
     """Recognition rate of the nearest neighbour, the dimension chosen by the protocol."""
     options = task.options
-    Xa, ya, Xb, yb, test = _parts(task)
+    part = _part(task)
+    Xa, ya, Xb, yb = part.X_train, part.y_train, part.X_test, part.y_test
     width = min(options["dimensions"], len(ya) - 1)
     model = _projection(options["method"], options.get("parameters", {}), width)
 
@@ -117,16 +120,21 @@ def rates(task: Task) -> Outcome:
     predicted = _nearest(fitted.transform(Xa)[:, :best], ya, fitted.transform(Xb)[:, :best])
     return Outcome(
         values=100 * np.mean(predicted == yb),
-        predictions=_kept(test, yb, predicted),
+        predictions=kept_predictions(part, predicted),
         details={"dimension": best},
     )
 
 
 def plain(task: Task) -> Outcome:
     """Recognition rate of the nearest neighbour on grey values."""
-    Xa, ya, Xb, yb, test = _parts(task)
-    predicted = _nearest(Xa, ya, Xb)
-    return Outcome(values=100 * np.mean(predicted == yb), predictions=_kept(test, yb, predicted))
+    part = _part(task)
+    return _recognised(part, _nearest(part.X_train, part.y_train, part.X_test))
+
+
+def _recognised(part: Holdout, predicted: _Array) -> Outcome:
+    """Return the recognition rate of some predictions, and the predictions."""
+    rate = 100 * np.mean(predicted == part.y_test)
+    return Outcome(values=rate, predictions=kept_predictions(part, predicted))
 
 
 # Tables 1 and 4-7, Fig. 1: two classifiers at C − 1 dimensions ------------------------------------
@@ -136,7 +144,7 @@ def count_faces(task: Task) -> Outcome:
     """Count people, and images per person."""
     counts = np.bincount(task.load().y)
     if len(set(counts)) > 1:
-        raise ValueError(f"people of {task.row.dataset} have different numbers of images")
+        raise ValueError(f"People of {task.row.dataset} have different numbers of images.")
     return Outcome(values={"No. of people": len(counts), "No. of images per person": counts[0]})
 
 
@@ -148,10 +156,13 @@ def _pair(graph: str) -> tuple[Any, Any]:
 
 def mcnemar(task: Task) -> Outcome:
     """Table 4: who is wrong where on one test set, and McNemar's test."""
-    Xa, ya, Xb, yb, test = _parts(task)
-    rs, lap = (model.fit(Xa, ya).predict(Xb) for model in _pair(task.options["graph"]))
-    wrong_rs, wrong_lap = rs != yb, lap != yb
-    result = mcnemar_test(yb, rs, lap, method="chi2")
+    part = _part(task)
+    rs, lap = (
+        model.fit(part.X_train, part.y_train).predict(part.X_test)
+        for model in _pair(task.options["graph"])
+    )
+    wrong_rs, wrong_lap = rs != part.y_test, lap != part.y_test
+    result = mcnemar_test(part.y_test, rs, lap, method="chi2")
     return Outcome(
         values={
             "e00": np.sum(wrong_rs & wrong_lap),
@@ -161,7 +172,7 @@ def mcnemar(task: Task) -> Outcome:
             "χ²": result.statistic,
             "verdict": _verdict(result),
         },
-        predictions={**_kept(test, yb, rs), "laplacianfaces": lap.astype(np.uint8)},
+        predictions={**kept_predictions(part, rs), "laplacianfaces": compact(lap)},
     )
 
 
@@ -244,8 +255,11 @@ def five_by_two_f(task: Task) -> Outcome:
 
 def training_images(task: Task) -> Outcome:
     """Rates of both at C − 1 dimensions, for one number of training images."""
-    Xa, ya, Xb, yb, _ = _parts(task)
-    both = [100 * model.fit(Xa, ya).score(Xb, yb) for model in _pair(task.options["graph"])]
+    part = _part(task)
+    both = [
+        100 * model.fit(part.X_train, part.y_train).score(part.X_test, part.y_test)
+        for model in _pair(task.options["graph"])
+    ]
     return Outcome(values=dict(zip(("RS", "Laplacian"), both, strict=True)))
 
 
@@ -285,7 +299,7 @@ def draw_training_images(cells: pd.DataFrame) -> list[Panel]:
 def choice(task: Task) -> Outcome:
     """Recognition rate at C − 1 dimensions for one choice."""
     options = task.options
-    Xa, ya, Xb, yb, test = _parts(task)
+    part = _part(task)
     parameters = dict(options.get("parameters", {}))
     if options["method"] == "RS":
         model = roweis_saul_classifier(**parameters)
@@ -294,8 +308,7 @@ def choice(task: Task) -> Outcome:
     elif options["method"] == "fisherfaces":
         model = fisherfaces().set_params(**parameters)
     else:
-        count = len(ya) - len(np.unique(ya))
+        count = len(part.y_train) - len(np.unique(part.y_train))
         pca = PCA(count, svd_solver="full")
         model = make_pipeline(pca, LinearDiscriminantAnalysis(), KNeighborsClassifier(1))
-    predicted = model.fit(Xa, ya).predict(Xb)
-    return Outcome(values=100 * np.mean(predicted == yb), predictions=_kept(test, yb, predicted))
+    return _recognised(part, model.fit(part.X_train, part.y_train).predict(part.X_test))

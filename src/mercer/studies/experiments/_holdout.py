@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer.studies._model import Outcome
 from mercer.studies._task import Task
 
-__all__ = ["Holdout", "compact", "holdout", "judge"]
+__all__ = ["Holdout", "compact", "holdout", "judge", "kept_predictions"]
 
 _Array = NDArray[Any]
 _CHOSEN = ("bandwidth_", "rule_", "gamma_", "alpha_")  # what our estimators choose in fit
@@ -62,13 +62,18 @@ def judge(model: Any, part: Holdout) -> Outcome:
     predicted = model.fit(part.X_train, part.y_train).predict(part.X_test)
     return Outcome(
         values=100 * float(np.mean(predicted == part.y_test)),
-        predictions={
-            "rows": compact(part.rows),
-            "truth": compact(part.y_test),
-            "predicted": compact(predicted),
-        },
+        predictions=kept_predictions(part, predicted),
         details=_choices(model),
     )
+
+
+def kept_predictions(part: Holdout, predicted: _Array) -> dict[str, _Array]:
+    """Return what is kept of predictions of the test part, one row of them or several."""
+    return {
+        "rows": compact(part.rows),
+        "truth": compact(part.y_test),
+        "predicted": compact(predicted),
+    }
 
 
 def compact(numbers: _Array) -> _Array:

@@ -13,8 +13,14 @@ from mercer.kernels import gamma_from_width, mercer_width
 from mercer.projections import LaplacianFeatureMap
 from mercer.studies._panels import Line, Panel, Points, Raster
 from mercer.studies._task import Task
-from mercer.studies.experiments._scatter import MARKERS, grid, regions, scatter
-from mercer.studies.experiments._toys import ring, two_gaussians
+from mercer.studies.experiments._plane import (
+    MARKERS,
+    grid,
+    regions,
+    ring,
+    scatter,
+    two_gaussians,
+)
 from mercer.sums import kernel_sum
 
 __all__ = [
@@ -91,7 +97,8 @@ def draw_weights(task: Task) -> list[Panel]:
 def draw_outlier(task: Task) -> list[Panel]:
     """Fig. 3: an outlier with the ring's label, and what becomes of new points."""
     X, y = ring(task.rng())
-    bandwidth = silverman_bandwidth(X)  # held, as the other weights are said to be unchanged
+    # The width is that without the outlier: the paper says that the other weights do not change.
+    bandwidth = silverman_bandwidth(X)
     X, y = np.vstack([X, [8.0, 8.0]]), np.append(y, _RING)
     model = LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
     alpha, bound = _alpha(model), _height(model) ** 0.5

@@ -6,7 +6,6 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,12 @@ from mercer.projections import (
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Panel, Points
 from mercer.studies._task import Task
-from mercer.studies.experiments._nearest_neighbour import label_surface, nested_surface
+from mercer.studies.experiments._holdout import Holdout, kept_predictions
+from mercer.studies.experiments._nearest_neighbour import (
+    label_surface,
+    nearest_neighbour_labels,
+    nested_surface,
+)
 
 _Array = NDArray[Any]
 
@@ -49,18 +53,7 @@ Fit = Callable[[_Array, _Array, int, Mapping[str, Any], Sequence[float]], Sequen
 # Parts of a data set -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Training rows and test rows, with the numbers of the latter."""
-
-    Xa: _Array
-    ya: _Array
-    Xb: _Array
-    yb: _Array
-    rows: _Array
-
-
-def _fold(task: Task) -> _Part:
+def _fold(task: Task) -> Holdout:
     """One fold of the partition that all methods and replications share.
 
     Columns are scaled to [−1, 1] by all rows, as in the paper, or by the training rows alone.
@@ -70,7 +63,7 @@ def _fold(task: Task) -> _Part:
     a, b = list(folds.split(data.X, data.y))[task.replication]
     scaler = MinMaxScaler((-1, 1)).fit(data.X if task.protocol == "paper" else data.X[a])
     X = scaler.transform(data.X)
-    return _Part(X[a], data.y[a], X[b], data.y[b], b)
+    return Holdout(X_train=X[a], y_train=data.y[a], X_test=X[b], y_test=data.y[b], rows=b)
 
 
 _EXPECTED = (
@@ -96,7 +89,7 @@ def _measure(task: Task, fit: Fit) -> Outcome:
     """Fit on the training folds and name the rows of the test fold by their nearest neighbour."""
     with _expected_warnings():
         part = _fold(task)
-        width = min(part.Xa.shape[1], task.options.get("dimensions", part.Xa.shape[1]))
+        width = min(part.X_train.shape[1], task.options.get("dimensions", part.X_train.shape[1]))
         return _choose(
             task, part, lambda X, y, weights: fit(X, y, width, task.options, weights), width
         )
@@ -104,7 +97,7 @@ def _measure(task: Task, fit: Fit) -> Outcome:
 
 def _choose(
     task: Task,
-    part: _Part,
+    part: Holdout,
     fit: Callable[[_Array, _Array, Sequence[float]], Sequence[Any]],
     width: int,
 ) -> Outcome:
@@ -116,17 +109,23 @@ def _choose(
     weights, k = _weights(task.options), task.options.get("neighbors", 1)
     if task.protocol == "paper":
         named = label_surface(
-            lambda X, y: fit(X, y, weights), part.Xa, part.ya, part.Xb, width, neighbors=k
+            lambda X, y: fit(X, y, weights),
+            part.X_train,
+            part.y_train,
+            part.X_test,
+            width,
+            neighbors=k,
         )
-        errors = 100 * np.mean(named != part.yb, axis=2)
+        errors = 100 * np.mean(named != part.y_test, axis=2)
         best, each = errors.argmin(axis=0), np.arange(width)
         return Outcome(
-            values=errors[best, each][np.newaxis], predictions=_kept(part, named[best, each])
+            values=errors[best, each][np.newaxis],
+            predictions=kept_predictions(part, named[best, each]),
         )
     surface = nested_surface(
         lambda X, y: fit(X, y, weights),
-        part.Xa,
-        part.ya,
+        part.X_train,
+        part.y_train,
         width,
         folds=_INNER_FOLDS,
         seed=task.seed,
@@ -135,13 +134,15 @@ def _choose(
     at, last = map(int, np.unravel_index(surface.argmin(), surface.shape))
     chosen = weights[at : at + 1]
     named = label_surface(
-        lambda X, y: fit(X, y, chosen), part.Xa, part.ya, part.Xb, width, neighbors=k
+        lambda X, y: fit(X, y, chosen), part.X_train, part.y_train, part.X_test, width, neighbors=k
     )[0, last]
     details: dict[str, float] = {"dimension": last + 1}
     if len(weights) > 1:
         details["weight"] = float(f"{chosen[0]:.4g}")
     return Outcome(
-        values=100 * np.mean(named != part.yb), predictions=_kept(part, named), details=details
+        values=100 * np.mean(named != part.y_test),
+        predictions=kept_predictions(part, named),
+        details=details,
     )
 
 
@@ -151,33 +152,21 @@ def _weights(options: Mapping[str, Any]) -> Sequence[float]:
     return tuple(np.geomspace(_LIGHTEST, _HEAVIEST, count)) if count else (0.0,)
 
 
-def _kept(part: _Part, named: _Array) -> dict[str, _Array]:
-    """Return predictions in few bytes; those of the paper's protocol have a row per dimension."""
-    small = np.min_scalar_type(int(max(part.yb.max(), named.max())))
-    return {
-        "rows": part.rows.astype(np.uint16),
-        "truth": part.yb.astype(small),
-        "predicted": named.astype(small),
-    }
-
-
 # Methods -----------------------------------------------------------------------------------------
-
-
-class _Columns:
-    """The features themselves."""
-
-    def transform(self, X: _Array) -> _Array:
-        return X
 
 
 def run_nearest(task: Task) -> Outcome:
     """Nearest neighbour in all columns."""
     with _expected_warnings():
-        part = _fold(task)
-        width = part.Xa.shape[1]
-        named = label_surface(lambda X, y: [_Columns()], part.Xa, part.ya, part.Xb, width)[0, -1]
-    return Outcome(values=100 * np.mean(named != part.yb), predictions=_kept(part, named))
+        return _nearest_in_all_columns(_fold(task))
+
+
+def _nearest_in_all_columns(part: Holdout) -> Outcome:
+    width = part.X_train.shape[1]
+    named = nearest_neighbour_labels(part.X_train, part.y_train, part.X_test, width)[-1]
+    return Outcome(
+        values=100 * np.mean(named != part.y_test), predictions=kept_predictions(part, named)
+    )
 
 
 def run_lsva(task: Task) -> Outcome:
@@ -326,13 +315,10 @@ def run_few_labels(task: Task) -> Outcome:
 
 def run_few_labels_nearest(task: Task) -> Outcome:
     """Nearest neighbour in all columns among the rows with labels."""
-    part, _ = _few_labels(task)
-    width = part.Xa.shape[1]
-    named = label_surface(lambda X, y: [_Columns()], part.Xa, part.ya, part.Xb, width)[0, -1]
-    return Outcome(values=100 * np.mean(named != part.yb), predictions=_kept(part, named))
+    return _nearest_in_all_columns(_few_labels(task)[0])
 
 
-def _few_labels(task: Task) -> tuple[_Part, _Array]:
+def _few_labels(task: Task) -> tuple[Holdout, _Array]:
     """Labelled rows and test rows, and the rows that lend no label."""
     data = task.load()
     outer = StratifiedShuffleSplit(1, test_size=0.3, random_state=task.seed)
@@ -341,7 +327,8 @@ def _few_labels(task: Task) -> tuple[_Part, _Array]:
     known, hidden = next(draw.split(train, data.y[train]))
     X = MinMaxScaler((-1, 1)).fit(data.X[train]).transform(data.X)
     a = train[known]
-    return _Part(X[a], data.y[a], X[test], data.y[test], test), X[train[hidden]]
+    part = Holdout(X_train=X[a], y_train=data.y[a], X_test=X[test], y_test=data.y[test], rows=test)
+    return part, X[train[hidden]]
 
 
 # Figures -----------------------------------------------------------------------------------------

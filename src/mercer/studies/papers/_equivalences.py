@@ -15,12 +15,10 @@ from sklearn.svm import SVC
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers import ISEClassifier
 from mercer.kernels import gamma_from_width, mercer_width
-from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table
+from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
-from mercer.studies._published import read_published
 from mercer.studies._task import Task
-from mercer.studies.experiments._scatter import regions, scatter
-from mercer.studies.experiments._toys import half_moons
+from mercer.studies.experiments._plane import half_moons, regions, scatter
 from mercer.sums import kernel_sum
 
 _Array = NDArray[Any]

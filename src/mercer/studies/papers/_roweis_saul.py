@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from mercer.studies._model import Figure, Method, Row, Study, Table
-from mercer.studies._published import read_published
+from mercer.studies._model import Figure, Method, Row, Study, Table, read_published
 from mercer.studies.experiments._faces import (
     choice,
     count_faces,
