@@ -38,7 +38,7 @@ def test_axes_may_be_given(model, plt):
 
 
 def test_bad_input_has_a_sentence(model):
-    with pytest.raises(ValueError, match="no images of 7 × 8"):
+    with pytest.raises(ValueError, match="not images of 7 × 8"):
         BasisImageDisplay.from_estimator(model, image_shape=(7, 8))
     maps = LaplacianEigenmaps().fit(load_digits().data[:50])
     with pytest.raises(ValueError, match="no linear directions"):

@@ -362,7 +362,7 @@ def test_folders_of_others_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"not a results folder of `mercer compare`"):
         write_comparison_report(tmp_path)
     write_folder(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*away"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*away"):
         write_comparison_report(tmp_path, tmp_path / "away" / "report.html")
 
 

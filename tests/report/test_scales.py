@@ -66,7 +66,7 @@ def test_known_ticks(low, high, expected):
 
 @pytest.mark.parametrize("interval", [(1, 1), (2, 1), (0, np.inf), (np.nan, 1)])
 def test_no_ticks_without_an_interval(interval):
-    with pytest.raises(ValueError, match="no ticks between"):
+    with pytest.raises(ValueError, match="There are no ticks between"):
         ticks(*interval)
 
 

@@ -80,6 +80,8 @@ def test_points_without_a_place_are_counted():
     scatter = make_scatter(points, ["a", "b"], title="t")
     assert scatter.n == 38
     assert scatter.notes == ["2 rows have no place on it."]
+    points = points.drop(index=4)
+    assert make_scatter(points, ["a", "b"], title="t").notes == ["1 row has no place on it."]
 
 
 def test_one_far_row_does_not_ruin_the_map():
@@ -166,6 +168,6 @@ def test_a_missing_column_is_named(tmp_path, name):
 def test_an_empty_frame_and_a_missing_folder_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no rows"):
         write_scatter_page(make_points(["a"]).iloc[:0], tmp_path / "map.html", title="t")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
         write_scatter_page(make_points(["a"]), tmp_path / "no" / "map.html", title="t")
     assert list(tmp_path.iterdir()) == []

@@ -13,8 +13,8 @@ from rich.text import Text
 from mercer.datasets import load_dataset
 
 _COLOURS = ("dodger_blue2", "dark_orange")
-_SHADES = (" ·∘○●", " ░▒▓█")  # of either class, from thin to dense
-_BAR = 40
+_SHADES = (" ·∘○●", " ░▒▓█")  # of the first and the second class, from thin to dense
+_BAR_LENGTH = 40  # characters
 
 
 def demo() -> None:
@@ -56,7 +56,7 @@ def _draw_moons(console: Console) -> None:
 
 
 def _classify(console: Console) -> None:
-    """Let classifiers tune themselves by leave-one-out, beside what people would pick."""
+    """Compare classifiers that tune themselves by leave-one-out with what people would pick."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import SVC
 
@@ -83,8 +83,10 @@ def _classify(console: Console) -> None:
     results = laplacian.loo_results_
     for width, score in zip(results["bandwidth"], results["accuracy"], strict=True):
         mark = " ◀ chosen" if width == laplacian.bandwidth_ else ""
-        bar = "█" * round(_BAR * max(0.0, score - 0.5) / 0.5)
-        console.print(f"  width {width:6.2f}  [green]{bar:<{_BAR}}[/green] {score:6.1%}{mark}")
+        bar = "█" * round(_BAR_LENGTH * max(0.0, score - 0.5) / 0.5)
+        console.print(
+            f"  width {width:6.2f}  [green]{bar:<{_BAR_LENGTH}}[/green] {score:6.1%}{mark}"
+        )
     console.print(
         "  Leave-one-out of the Laplacian classifier: each row is judged without it,\n"
         "  at 17 widths in a few passes over all pairs.\n"

@@ -1,4 +1,4 @@
-"""What all commands on a table do in the same way: notes, progress, JSON, the place of files."""
+"""What commands share: notes, progress, JSON, and checks of the place for a file."""
 
 import json
 import os
@@ -37,7 +37,7 @@ Device = Annotated[
 
 
 def resolve_device(device: str) -> str | None:
-    """Return the device of torch, if it is there; None for cpu, where NumPy is quicker."""
+    """Return the device for torch after checking it; None for the CPU, where NumPy is quicker."""
     if device == "cpu":
         return None
     from mercer.models import check_device
@@ -47,7 +47,7 @@ def resolve_device(device: str) -> str | None:
 
 
 def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
-    """Return a note on models that do not run on the device, if there are any."""
+    """Return a note on the models that run on the CPU all the same, or nothing."""
     from mercer.models import describe_model
 
     others = [name for name in models if describe_model(name).kind != "mercer"]
@@ -58,7 +58,7 @@ def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
 
 
 def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
-    """Return a way to print that takes a name such as :skull: for what it says."""
+    """Return a console that prints text such as ``:skull:`` as it is, not as an emoji."""
     return Console(stderr=stderr, soft_wrap=soft_wrap, highlight=False, emoji=False)
 
 
@@ -70,7 +70,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 @contextmanager
 def status(text: str) -> Iterator[Any]:
-    """Show what is going on, on standard error and to people only; yields a way to change it."""
+    """Show what is going on, in a terminal only; yields a function that changes the text."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         yield lambda text: None
@@ -80,12 +80,13 @@ def status(text: str) -> Iterator[Any]:
 
 
 def print_json(found: Any) -> None:
-    """Print JSON on standard output; what is not a number is null."""
+    """Print JSON on standard output, with characters that a terminal would obey escaped."""
     text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
     print(_CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
 
 
-# What terminals obey, beyond line breaks and tabs; some change the order in which text is shown.
+# Characters that terminals obey, apart from line breaks and tabs; some of them change the order in
+# which text is shown.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -101,7 +102,7 @@ def one_line(text: str) -> str:
 
 
 def check_output(output: Path, endings: tuple[str, ...]) -> None:
-    """Refuse a place where nothing can be written, before the work is done."""
+    """Raise an error if the output cannot be written, before the work is done."""
     if output.suffix.lower() not in endings:
         *first, last = endings
         either = f"{', '.join(first)} or {last}" if first else last

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercer.studies import Progress, Results
 
 _COLOURS = {"reached": "green", "better": "green", "short": "red", "differs": "yellow"}
-_MOST_COLUMNS = 8  # of a table that stands upright
+_MOST_COLUMNS = 8  # a table with more is printed with rows and columns exchanged
 
 
 def reproduce(
@@ -87,7 +87,7 @@ def reproduce(
     except KeyboardInterrupt:
         print("mercer: stopped; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(130) from None
-    with one_at_a_time(results.folder):  # its files belong together
+    with one_at_a_time(results.folder):  # no other run may change its files meanwhile
         page = write_report(results.folder)
         if markdown is not None:
             write_markdown(results.folder, markdown)
@@ -105,7 +105,7 @@ def reproduce(
 
 @contextmanager
 def _progress() -> Iterator[Callable[["Progress"], None]]:
-    """Show a bar with the time that is left, on standard error and to people only."""
+    """Show a bar with the time that is left, on standard error and in a terminal only."""
     screen = console(stderr=True)
     screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
     columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("{task.fields[rest]}"),
@@ -135,7 +135,7 @@ def _print(results: "Results", page: Path) -> None:
     screen = console()
     cells = results.cells
     shown = cells[cells["counts"] & cells["measured"].notna()]
-    if shown.empty:  # honest numbers only
+    if shown.empty:  # only the honest protocol was run, whose numbers never count
         shown = cells[cells["measured"].notna()]
     studies = json.loads((results.folder / "studies.json").read_text(encoding="utf-8"))
     titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
@@ -152,7 +152,7 @@ def _print(results: "Results", page: Path) -> None:
 
 
 def _print_table(screen: Console, title: str, part: "pd.DataFrame") -> None:
-    """Print published over measured; long tables lie down."""
+    """Print published over measured numbers; a table of many columns is turned by 90 degrees."""
     across, down = "column", "row"
     if part["column"].nunique() > _MOST_COLUMNS:
         across, down = down, across

@@ -55,7 +55,7 @@ class BasisImageDisplay:
         self.titles = titles
         if self.components.ndim != 2 or self.components.shape[1] != np.prod(self.image_shape):
             raise ValueError(
-                f"components of shape {self.components.shape} are no images of "
+                f"components of shape {self.components.shape} are not images of "
                 f"{self.image_shape[0]} × {self.image_shape[1]} pixels."
             )
 

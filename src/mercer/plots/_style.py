@@ -16,13 +16,13 @@ COLOURS = (
     "#e76300", "#a96b59", "#94a4a2", "#b9ac70", "#92dadd",
 )  # fmt: skip
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
-INK = "#222222"  # for what belongs to no class
+INK = "#222222"  # the colour of what belongs to no class
 _LONGEST = 30  # characters of a name
 _LEGEND_ROWS, _LEGEND_MOST = 20, 60
 
 
 def pyplot(what: str) -> Any:
-    """Import matplotlib, or say which extra has it."""
+    """Import matplotlib; if it is missing, the error names the extra that installs it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:

@@ -23,7 +23,7 @@ def render_template(name: str, **content: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the place of the templates; kept, as each is compiled when it is first filled."""
+    """Return the environment of the templates; kept, because it compiles each of them once."""
     environment = Environment(
         loader=PackageLoader("mercer.report"),
         autoescape=True,
@@ -44,7 +44,7 @@ def _environment() -> Environment:
 
 
 def _digest(script: str) -> str:
-    """Name a script as a page's policy does, which lets no other run."""
+    """Return the digest by which the page's security policy allows this script and no other."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
@@ -54,9 +54,9 @@ def page_count(number: float) -> str:
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """Write a text beside its place and move it there."""
+    """Write a text to a temporary file and move it to its place, so that it appears whole."""
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
     sweep(path.parent, path.name)
     with written_whole(path) as beside:
         beside.write_text(text, encoding="utf-8", errors="replace")  # lone surrogates become "?"
@@ -81,5 +81,5 @@ def linked(text: str) -> Markup:
 
 
 def anchor(name: str) -> str:
-    """Return a name as part of an id."""
+    """Return a name as lower-case letters, digits and dashes, to be part of an id."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -66,13 +66,13 @@ def write_scatter_page(
     """
     missing = [column for column in _COLUMNS if column not in frame.columns]
     if missing:
-        raise ValueError(f"the embedding has no column {missing[0]!r}")
+        raise ValueError(f"frame has no column {missing[0]!r}.")
     if frame.empty:
-        raise ValueError("the embedding has no rows")
+        raise ValueError("frame has no rows.")
     values = pd.unique(np.asarray(frame["class"], dtype=object))
     try:
         ordered = sorted(values)
-    except TypeError:  # of several types
+    except TypeError:  # classes of several types have no order of their own
         ordered = sorted(values, key=str)
     names = list(dict.fromkeys(map(str, ordered)))
     frame = frame.assign(**{"class": [str(name) for name in frame["class"]]})

@@ -15,8 +15,9 @@ def mark_of(
 ) -> str:
     """Return how a measured number stands to the published one.
 
-    Reached is what differs by no more than the published spread, or the measured one where the
-    paper prints none, and half of the last printed digit.
+    A number is reached if it differs by no more than the published spread, or the measured one
+    where the paper prints none, plus half of the last printed digit.  The marks are those of
+    ``mercer._system.vocabulary``.
 
     Examples
     --------
@@ -31,9 +32,9 @@ def mark_of(
         return "honest"
     if published is None:
         return "ours"
-    own = published.spread if published.spread is not None else (spread or 0.0)
+    allowed = published.spread if published.spread is not None else (spread or 0.0)
     gap = measured - published.value
-    if abs(gap) <= own + _half_digit(published.value) + 1e-9:
+    if abs(gap) <= allowed + _half_digit(published.value) + 1e-9:
         return "reached"
     if better is None:
         return "differs"

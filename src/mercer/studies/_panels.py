@@ -94,12 +94,13 @@ class Panel:
     def as_json(self) -> dict[str, Any]:
         """Return the panel as JSON values, numbers rounded to six digits."""
         layers = [
-            {key: _plain(value) for key, value in vars(layer).items()} for layer in self.layers
+            {key: _as_json(value) for key, value in vars(layer).items()} for layer in self.layers
         ]
         return {**vars(self), "layers": layers}
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
+    """Return a field of a layer as JSON values; arrays of numbers become rounded lists."""
     import numpy as np
 
     if value is None or isinstance(value, str | bool | int | float):
@@ -111,6 +112,7 @@ def _plain(value: Any) -> Any:
 
 
 def _six_digits(array: Any) -> Any:
+    """Round numbers to six digits; what is not finite becomes null."""
     if array.ndim:
         return [_six_digits(part) for part in array]
     number = float(array)

@@ -1,4 +1,4 @@
-"""How far a run is, and how long the rest will take."""
+"""How far a run has come, and how long the rest will take."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ __all__ = ["Clock", "Progress"]
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What is told of a run after every job.
+    """What a run tells after every job.
 
     Parameters
     ----------
     done, total : int
-        Jobs, those of earlier runs among them.
+        Number of jobs that are finished, and of all; those of earlier runs are included.
     seconds_left : float or None
-        By the clock, for all workers together; None before anything is known.
+        Expected time by the clock until all workers are done; None before the first job has ended.
     label : str
         The job that has just ended.
     error : str
-        What went wrong with it, if anything.
+        What went wrong with it, or nothing.
     """
 
     done: int
@@ -33,10 +33,10 @@ class Progress:
 
 
 class Clock:
-    """Estimates the rest from what jobs of the same kind took.
+    """Estimates the time that is left from what jobs of the same kind took.
 
-    Jobs differ a thousandfold, so that a mean over all of them says little: every row and
-    method has a mean of its own, and what has not been seen yet counts as the mean of all.
+    Jobs differ a thousandfold, so a mean over all of them says little: every row and method has a
+    mean of its own, and a kind that no job has finished yet counts as the mean of all kinds.
     """
 
     def __init__(self, jobs: Sequence[Job], workers: int) -> None:
@@ -59,7 +59,7 @@ class Clock:
         self._seen[self._kind(job)].append(seconds)
 
     def seconds_left(self) -> float | None:
-        """Return the estimate, or None."""
+        """Return the estimate, or None before the first job has ended."""
         if not self.done:
             return None
         means = {kind: sum(times) / len(times) for kind, times in self._seen.items()}

@@ -16,17 +16,22 @@ __all__ = ["Axes", "Layer", "draw_axes", "make_axes", "numbers"]
 # A layer of a panel, as JSON has it.
 Layer = Mapping[str, Any]
 
+# Lengths are in pixels of the drawing; a page scales it.
 WIDTH = 380.0
-_SHAPE = 0.66  # height of the plotting area over its width, unless axes are equal
-_FLATTEST, _TALLEST = 0.45, 1.25  # the same where they are
+_ASPECT = 0.66  # height of the plotting area over its width, unless both axes have one scale
+_FLATTEST, _TALLEST = 0.45, 1.25  # bounds of the same where they do
 _FONT = 11.0  # size of tick labels, as in the style sheet
-_LINE = 15.0  # height of a line of text
-_LONGEST = 150.0  # the widest name below a slanted tick
+_LINE_HEIGHT = 15.0
+_WIDEST_NAME = 150.0  # below a slanted tick; longer names are shortened
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Scales within the plotting area, the room around it, and ticks with their labels."""
+    """Scales within the plotting area, the room around it, and ticks with their labels.
+
+    Axes are bare (no ticks, no grid) where a map without labels fills the area. Where there is a
+    map, no grid is drawn over it.
+    """
 
     x: Linear
     y: Linear
@@ -38,8 +43,8 @@ class Axes:
     x_ticks: Sequence[tuple[float, str]]
     y_ticks: Sequence[tuple[float, str]]
     slanted: bool
-    bare: bool
-    mapped: bool
+    is_bare: bool
+    has_map: bool
 
 
 def numbers(values: Any) -> NDArray[np.float64]:
@@ -73,16 +78,16 @@ def make_axes(panel: Mapping[str, Any]) -> Axes:
         if layer["kind"] == "bars" and layer.get("names")
         for place, name in zip(bar_places(layer), layer["names"], strict=True)
     }
-    bare = all(layer["kind"] == "raster" for layer in layers) and not (
+    is_bare = all(layer["kind"] == "raster" for layer in layers) and not (
         panel.get("x_label") or panel.get("y_label")
     )
     y_values = ticks(*y_domain)
     y_texts = tick_labels(y_values)
-    left = 4.0 if bare else 10 + max(map(_width, y_texts), default=0.0)
-    left += _LINE + 2 if panel.get("y_label") else 0
-    right = 4.0 if bare else 12.0
+    left = 4.0 if is_bare else 10 + max(map(_width, y_texts), default=0.0)
+    left += _LINE_HEIGHT + 2 if panel.get("y_label") else 0
+    right = 4.0 if is_bare else 12.0
     width = WIDTH - left - right
-    height = _SHAPE * width
+    height = _ASPECT * width
     if panel.get("equal"):
         ratio = (y_domain[1] - y_domain[0]) / (x_domain[1] - x_domain[0])
         height = width * min(max(ratio, _FLATTEST), _TALLEST)
@@ -97,14 +102,14 @@ def make_axes(panel: Mapping[str, Any]) -> Axes:
         x_ticks = list(named.items())
         longest = max(map(_width, named.values()))
         slanted = longest > 0.95 * width / max(1, len(named))
-        below = 0.62 * min(longest, _LONGEST) + _LINE if slanted else _LINE
+        below = 0.62 * min(longest, _WIDEST_NAME) + _LINE_HEIGHT if slanted else _LINE_HEIGHT
     else:
         x_values = ticks(*x_domain)
         x_ticks = list(zip(x_values.tolist(), tick_labels(x_values), strict=True))
-        slanted, below = False, _LINE
-    top = 4.0 if bare else 8.0
-    below = 0.0 if bare else below + 6
-    below += _LINE + 4 if panel.get("x_label") else 2
+        slanted, below = False, _LINE_HEIGHT
+    top = 4.0 if is_bare else 8.0
+    below = 0.0 if is_bare else below + 6
+    below += _LINE_HEIGHT + 4 if panel.get("x_label") else 2
     return Axes(
         x=x,
         y=Linear(y_domain, (height, 0.0)),
@@ -116,8 +121,8 @@ def make_axes(panel: Mapping[str, Any]) -> Axes:
         x_ticks=x_ticks,
         y_ticks=list(zip(y_values.tolist(), y_texts, strict=True)),
         slanted=slanted,
-        bare=bare,
-        mapped=any(layer["kind"] == "raster" for layer in layers),
+        is_bare=is_bare,
+        has_map=any(layer["kind"] == "raster" for layer in layers),
     )
 
 
@@ -126,16 +131,16 @@ def _width(text: str) -> float:
 
 
 def _shortened(text: str) -> str:
-    """Cut a name that is too long to stand below an axis."""
-    if _width(text) <= _LONGEST:
+    """Shorten a name that is too long to stand below an axis."""
+    if _width(text) <= _WIDEST_NAME:
         return text
-    while _width(text) > _LONGEST - _FONT:
+    while _width(text) > _WIDEST_NAME - _FONT:
         text = text[:-1]
     return text + "…"
 
 
 def _domains(layers: Sequence[Layer]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return what x and y span: a map's extent where there is one, else all there is and a bit."""
+    """Return what x and y span: the extent of a map, or else all that is drawn and a margin."""
     extents = [layer["extent"] for layer in layers if layer["kind"] == "raster"]
     if extents:
         return (
@@ -163,14 +168,14 @@ def _domains(layers: Sequence[Layer]) -> tuple[tuple[float, float], tuple[float,
 
 def draw_axes(axes: Axes, x_label: str, y_label: str) -> Markup:
     """Draw grid, frame, ticks and labels; the layers come on top."""
-    if axes.bare:
+    if axes.is_bare:
         return Markup()
     bottom = axes.top + axes.height
     parts = []
     for value, text in axes.y_ticks:
         y = axes.top + float(axes.y(value))
-        length = -4.0 if axes.mapped else axes.width
-        style = "grid short" if axes.mapped else "grid"
+        length = -4.0 if axes.has_map else axes.width
+        style = "grid short" if axes.has_map else "grid"
         parts.append(element("path", class_=style, d=f"M{axes.left:.1f} {y:.1f}h{length:.1f}"))
         parts.append(
             element("text", text, x=axes.left - 6, y=y + 3.5, text_anchor="end", class_="tick")

@@ -59,7 +59,7 @@ def draw_panel(panel: Mapping[str, Any]) -> Markup:
 
 
 def _described(layers: Sequence[Layer], axes: Axes, x_label: str, y_label: str) -> str:
-    """Say in words what is drawn, for those who do not see it."""
+    """Describe in words what is drawn, for readers who do not see it."""
     kinds = {"points": "points", "line": "a line", "bars": "bars", "raster": "a map"}
     seen: dict[str, None] = {}
     for layer in layers:
@@ -73,7 +73,7 @@ def _described(layers: Sequence[Layer], axes: Axes, x_label: str, y_label: str) 
 
 
 def _legend(layers: Sequence[Layer], shapes: Sequence[str]) -> Markup:
-    """Return a list of what has a label; the same look under the same label once."""
+    """Return the legend: layers that have a label; those that look the same are listed once."""
     entries: dict[tuple[object, ...], Markup] = {}
     bars = 0
     for layer, shape in zip(layers, shapes, strict=True):
@@ -90,7 +90,7 @@ def _legend(layers: Sequence[Layer], shapes: Sequence[str]) -> Markup:
 
 
 def _range(layer: Layer) -> str:
-    """Say what clear and full colour of a map stand for."""
+    """Return which values the clear and the full colour of a map stand for."""
     if layer["kind"] != "raster" or layer.get("scale", "shade") != "shade":
         return ""
     values = numbers(layer["z"])
@@ -104,8 +104,9 @@ def _range(layer: Layer) -> str:
 
 # A figure as one SVG file: styles inside, legends drawn. Lengths are in pixels.
 _SVG = "http://www.w3.org/2000/svg"
-_ACROSS = 3  # panels in a line
-_WIDTH, _GAP, _TITLE, _ENTRY = 320.0, 24.0, 22.0, 16.0
+_PANELS_IN_A_ROW = 3
+_WIDTH, _GAP = 320.0, 24.0  # of a panel, and between panels
+_TITLE_HEIGHT, _ENTRY_HEIGHT = 22.0, 16.0  # of a title, and of a line of the legend
 _FONT, _MARGIN = 11.0, 8.0
 
 
@@ -116,9 +117,9 @@ def draw_figure(panels: Sequence[Mapping[str, Any]], title: str) -> str:
     style = ElementTree.SubElement(root, "style")
     style.text = render_template("figure.css")
     top = right = 0.0
-    for start in range(0, len(panels), _ACROSS):
+    for start in range(0, len(panels), _PANELS_IN_A_ROW):
         heights = []
-        for k, panel in enumerate(panels[start : start + _ACROSS]):
+        for k, panel in enumerate(panels[start : start + _PANELS_IN_A_ROW]):
             heights.append(_add_panel(root, panel, k * (_WIDTH + _GAP), top))
             right = max(right, (k + 1) * _WIDTH + k * _GAP)
         top += max(heights) + _GAP
@@ -140,9 +141,9 @@ def _add_panel(
         for words in _wrapped(caption.text or "", _WIDTH):
             y += 15
             _text(root, words, left, y, "title")
-        y += _TITLE - 15
+        y += _TITLE_HEIGHT - 15
     assert chart is not None  # noqa: S101 - draw_panel always draws one
-    for parent in list(chart.iter()):  # nobody can point at what is in a picture
+    for parent in list(chart.iter()):  # a picture file shows no titles when it is pointed at
         for title in parent.findall("title"):
             parent.remove(title)
     _, _, width, height = map(float, chart.get("viewBox", "0 0 1 1").split())
@@ -155,13 +156,13 @@ def _add_panel(
         swatch, name = entry.find("svg"), entry.findtext("span") or ""
         wide = 26 + text_width(name, _FONT)
         if x > left and x + wide > left + _WIDTH:
-            x, y = left, y + _ENTRY
+            x, y = left, y + _ENTRY_HEIGHT
         if swatch is not None:
             _place(swatch, x, y + 3, 22, 14)
             root.append(swatch)
         _text(root, name, x + 26, y + 14, "entry")
         x += wide + 10
-    return y + (_ENTRY + 4 if legend is not None else 0) - top
+    return y + (_ENTRY_HEIGHT + 4 if legend is not None else 0) - top
 
 
 def _place(svg: ElementTree.Element, x: float, y: float, width: float, height: float) -> None:

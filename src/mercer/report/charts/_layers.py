@@ -18,8 +18,9 @@ __all__ = ["draw_layer", "picture", "point_shapes", "swatch"]
 
 _Array = NDArray[np.float64]
 
-# More points than this are drawn as one path and cannot be pointed at one by one.
-_POINTED_AT = 400
+# Up to so many points each have an element of their own, which tells its numbers when it is pointed
+# at; more are drawn as one path.
+_MOST_POINTED_AT = 400
 
 
 def colour_class(layer: Layer) -> str:
@@ -60,7 +61,7 @@ def _points(layer: Layer, axes: Axes, shape: str) -> Markup:
     drawn = [glyph(shape, across[i], up[i], radius) for i in keep]
     style = f"points {colour_class(layer)}{' outline' if is_outline(shape) else ''}"
     style += " faint" if layer.get("faint") else ""
-    if names is None and len(keep) > _POINTED_AT:
+    if names is None and len(keep) > _MOST_POINTED_AT:
         return element("path", class_=style, d="".join(drawn))
     marks = []
     for i, d in zip(keep, drawn, strict=True):
@@ -95,14 +96,14 @@ def _vertices(
     layer: Layer, shape: str, known: NDArray[np.intp], across: _Array, up: _Array,
     spread: _Array | None,
 ) -> list[Markup]:  # fmt: skip
-    """Mark some points of a line with its shape, and let all be pointed at where they are few."""
+    """Mark some points of a line with its shape; where they are few, each tells its numbers."""
     few = len(known) <= 25
     marked = known if few else known[np.linspace(0, len(known) - 1, 8).astype(int)]
     style = "points outline" if is_outline(shape) else "points"
     d = "".join(glyph(shape, across[i], up[i], 2.8) for i in marked)
     shown = _is_marked(layer) and (layer.get("label") or few)
     parts = [element("path", class_=style, d=d)] if shown else []
-    if len(known) <= _POINTED_AT / 4:
+    if len(known) <= _MOST_POINTED_AT / 4:
         x, y = numbers(layer["x"]), numbers(layer["y"])
         for i in known:
             more = f" ± {_number(spread[i])}" if spread is not None else ""
@@ -114,7 +115,7 @@ def _vertices(
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Return the stretches of indices where flags hold."""
+    """Return the runs of neighbouring indices whose flags are set."""
     indices = np.flatnonzero(flags)
     if not len(indices):
         return []
@@ -181,7 +182,7 @@ _DRAWN: dict[str, Callable[[Layer, Axes, str], Markup]] = {
 
 
 def _is_marked(layer: Layer) -> bool:
-    """Tell whether a line carries its shape: not an arrow, nor a mere segment."""
+    """Tell whether points of a line are marked with a shape: not on arrows, nor on a segment."""
     return not layer.get("arrow") and len(layer["x"]) > 2
 
 
@@ -231,8 +232,8 @@ _CLASSES = (
     (166, 118, 29),
 )
 _CLASS_ALPHA = 76
-_LEVELS = 255  # of shade; the last entry of the palette is for gaps
-_GAP = 255
+_LEVELS = 255  # of shade
+_CLEAR = 255  # the last entry of the palette: where a map has no value
 
 
 def picture(z: ArrayLike, scale: str) -> str:
@@ -243,7 +244,7 @@ def picture(z: ArrayLike, scale: str) -> str:
     """
     values = np.asarray(z, dtype=np.float64)[::-1]
     known = np.isfinite(values)
-    indices = np.full(values.shape, _GAP, dtype=np.uint8)
+    indices = np.full(values.shape, _CLEAR, dtype=np.uint8)
     if scale == "classes":
         indices[known] = values[known].astype(np.int64) % len(_CLASSES)
         colours, alphas = np.array(_CLASSES), np.full(len(_CLASSES), _CLASS_ALPHA)
@@ -262,7 +263,7 @@ def picture(z: ArrayLike, scale: str) -> str:
 def _png(
     indices: NDArray[np.uint8], palette: NDArray[np.uint8], opacity: NDArray[np.uint8]
 ) -> bytes:
-    """Write a picture of palette indices: header, palette, transparency, rows, end."""
+    """Return a PNG of palette indices: header, palette, transparency, rows and end."""
     height, width = indices.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     rows = np.hstack([np.zeros((height, 1), dtype=np.uint8), indices])  # each row: filter 0

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Linear", "domain_of", "padded", "tick_labels", "tick_step", "ticks"]
 
-_NOTHING = 1e-200  # so small that powers of ten run out soon
+_LEAST_WIDTH = 1e-200  # of a domain: for ticks of a narrower one, powers of ten would underflow
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def domain_of(arrays: Iterable[ArrayLike]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high))
-    if high - low <= max(1e-9 * size, _NOTHING):
-        half = 0.05 * size if size > _NOTHING else 0.5
+    if high - low <= max(1e-9 * size, _LEAST_WIDTH):
+        half = 0.05 * size if size > _LEAST_WIDTH else 0.5
         return low - half, high + half
     return low, high
 
@@ -54,7 +54,7 @@ def padded(domain: tuple[float, float], share: float) -> tuple[float, float]:
 def tick_step(low: float, high: float, most: int) -> float:
     """Return the least of 1, 2, 5 × 10ᵏ that puts at most `most` ticks between two numbers."""
     if not (isfinite(low) and isfinite(high) and low < high and most >= 2):
-        raise ValueError(f"no ticks between {low} and {high}, {most} at most")
+        raise ValueError(f"There are no ticks between {low} and {high}, {most} at most.")
     power = floor(log10((high - low) / most)) - 1
     while True:
         for digit in (1, 2, 5):

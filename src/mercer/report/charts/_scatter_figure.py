@@ -1,7 +1,8 @@
-"""Points with classes: a still picture for everybody, and what the script needs to draw them all.
+"""Points with classes: a still picture for everybody, and the data for an interactive one.
 
-Without the script, and on paper, there is an SVG of all points or of a part of them, class by
-class.  With it, a canvas shows all, tells what the pointer is at, hides classes and zooms.
+Without the page's script, and on paper, there is an SVG of all points, or of a part of them where
+they are many.  The script replaces it with a canvas that shows all points, tells which row the
+pointer is at, hides classes and zooms.
 """
 
 import json
@@ -24,14 +25,14 @@ from mercer.report.charts._svg import element
 
 __all__ = ["Scatter", "make_scatter"]
 
-_MOST_STILL = 3000  # points of the still picture
-_STEPS = 65535  # of a coordinate in the script's data
-_POINTED_AT = 1500  # points of a class that can be pointed at in it
-_HELD_OUT, _MARKED, _BEYOND = 1, 2, 4  # bits
-_FREE = 0.02  # share of a class that may lie far out
-_EDGE = 0.05  # of what is shown, between it and those that lie far out
-_LEAST_CLASS = 5  # rows of which one may
-_NAMED = 5  # rows that a sentence names
+_MOST_STILL = 3000  # points of the still picture; more would make the page slow to open
+_STEPS = 65535  # into which the script's data divide each axis: two bytes a coordinate
+_MOST_NAMED = 1500  # points of a class up to which each tells its row when it is pointed at
+_HELD_OUT, _MARKED, _BEYOND = 1, 2, 4  # bits of a point's flags
+_FAR_SHARE = 0.02  # of the rows of a class, at most, may be taken for lying far out
+_FAR_MARGIN = 0.05  # of what is shown: room at the edge for rows that lie far out
+_LEAST_CLASS = 5  # rows of a class below which none of its rows is taken for lying far out
+_ROWS_IN_SENTENCE = 5  # that lie far out and are named
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,12 @@ def make_scatter(
     title: str,
     marked: Collection[int] = (),
 ) -> Scatter:
-    """Arrange points: `frame` has row, x, y, class and held_out; `marked` rows get a ring."""
+    """Arrange the points of a scatter.
+
+    The columns of `frame` are row, x, y, class and held_out; `marked` rows get a ring.
+    """
     known = np.isfinite(frame[["x", "y"]].to_numpy(dtype=np.float64)).all(axis=1)
-    n_lost = int((~known).sum())
+    n_without_place = int((~known).sum())
     # In a random order, so that no class hides another; rows held out come on top.
     order = np.random.default_rng(0).permutation(np.flatnonzero(known))
     held_out = frame["held_out"].to_numpy(dtype=bool)
@@ -108,11 +112,14 @@ def make_scatter(
         frame = frame.assign(**{name: frame[name].clip(low, high)})
     across, up = (padded(domain_of([ends]), 0.04) for ends in limits)
     is_split = bool(frame["held_out"].any() and not frame["held_out"].all())
-    shown = _part(kinds, len(classes))
-    notes = [f"{page_count(n_lost)} rows have no place on it."] if n_lost else []
+    shown = _still_rows(kinds, len(classes))
+    notes = []
+    if n_without_place:
+        have = "row has" if n_without_place == 1 else "rows have"
+        notes.append(f"{page_count(n_without_place)} {have} no place on it.")
     flags |= (_BEYOND * is_beyond).astype(np.uint8)
     if is_beyond.any():
-        notes.append(_about_beyond(frame["row"][is_beyond].tolist()))
+        notes.append(_describe_far_rows(frame["row"][is_beyond].tolist()))
     if len(shown) < len(frame):
         notes.append(
             f"Printed, or without its script, the page shows {page_count(len(shown))} of these "
@@ -123,7 +130,7 @@ def make_scatter(
         title=title,
         still=_still(frame.iloc[shown], kinds[shown], flags[shown], classes, title),
         n=len(frame),
-        points=b64encode(_packed(frame, kinds, flags, across, up)).decode("ascii"),
+        points=b64encode(_pack_points(frame, kinds, flags, across, up)).decode("ascii"),
         classes=[
             ClassKey(name, page_count(sizes[k]), k % COLOURS, _swatch(k))
             for k, name in enumerate(classes)
@@ -138,35 +145,38 @@ def make_scatter(
 
 
 def _limits(values: NDArray[np.float64], kinds: NDArray[np.uint16]) -> tuple[float, float]:
-    """Return the ends of an axis: those of all values but such as lie far from all others.
+    """Return the ends of an axis: those of all values except the few that lie far from the others.
 
-    Two rows in a hundred of each class, and one at least, lie far out where they are farther from
-    the others than these span. So a small class that lies apart is not taken for a mistake.
+    At most two rows in a hundred of a class, or one, are taken for lying far out, and only where
+    they are farther from the others than these span. So a whole class that lies apart is shown in
+    its place, and a few mistaken rows do not press all others together.
     """
     lows, highs = [], []
     for k in np.unique(kinds):
         own = np.sort(values[kinds == k])
-        n_free = max(1, round(_FREE * len(own))) if len(own) >= _LEAST_CLASS else 0
-        lows.append(own[n_free])
-        highs.append(own[-1 - n_free])
+        n_far = max(1, round(_FAR_SHARE * len(own))) if len(own) >= _LEAST_CLASS else 0
+        lows.append(own[n_far])
+        highs.append(own[-1 - n_far])
     low, high = min(lows, default=0.0), max(highs, default=0.0)
-    reach = high - low if high > low else np.inf  # where nearly all are the same, show the others
+    reach = (
+        high - low if high > low else np.inf
+    )  # where nearly all values are the same, every other one is shown
     near = values[(values >= low - reach) & (values <= high + reach)]
     if len(near) == len(values):
         return domain_of([values])
-    room = _EDGE * (near.max() - near.min())
+    room = _FAR_MARGIN * (near.max() - near.min())
     return (
         float(near.min() - room * (values.min() < near.min())),
         float(near.max() + room * (values.max() > near.max())),
     )
 
 
-def _about_beyond(rows: Sequence[float]) -> str:
-    """Say which rows lie outside the picture."""
-    some = listed([f"{row:.0f}" for row in sorted(rows)[:_NAMED]])
+def _describe_far_rows(rows: Sequence[float]) -> str:
+    """Say which rows lie far outside, and are drawn at the edge of the picture."""
+    some = listed([f"{row:.0f}" for row in sorted(rows)[:_ROWS_IN_SENTENCE]])
     if len(rows) == 1:
         return f"One row lies far outside and is drawn at the edge: row {some}."
-    which = f"rows {some}" if len(rows) <= _NAMED else f"among them rows {some}"
+    which = f"rows {some}" if len(rows) <= _ROWS_IN_SENTENCE else f"among them rows {some}"
     return f"{page_count(len(rows))} rows lie far outside and are drawn at the edge: {which}."
 
 
@@ -192,7 +202,7 @@ def _swatch(k: int) -> Markup:
     )
 
 
-def _part(kinds: NDArray[np.uint16], n_classes: int) -> NDArray[np.intp]:
+def _still_rows(kinds: NDArray[np.uint16], n_classes: int) -> NDArray[np.intp]:
     """Return which points are drawn in the still picture: the same share of every class."""
     if len(kinds) <= _MOST_STILL:
         return np.arange(len(kinds))
@@ -206,13 +216,14 @@ def _part(kinds: NDArray[np.uint16], n_classes: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate(parts))
 
 
-def _packed(
+def _pack_points(
     frame: pd.DataFrame,
     kinds: NDArray[np.uint16],
     flags: NDArray[np.uint8],
     across: tuple[float, float],
     up: tuple[float, float],
 ) -> bytes:
+    """Return the points as bytes for the script: coordinates as steps along the axes."""
     parts = [frame["row"].to_numpy(dtype="<u4").tobytes()]
     for values, (low, high) in ((frame["x"], across), (frame["y"], up)):
         steps = (values.to_numpy(dtype=np.float64) - low) / (high - low) * _STEPS
@@ -245,6 +256,6 @@ def _still(
 
 def _layer(frame: pd.DataFrame, label: str) -> dict[str, Any]:
     layer = {"kind": "points", "label": label, "x": frame["x"].tolist(), "y": frame["y"].tolist()}
-    if len(frame) <= _POINTED_AT:
+    if len(frame) <= _MOST_NAMED:
         layer["names"] = [f"row {row:.0f}, {label}" for row in frame["row"]]
     return layer

@@ -13,8 +13,8 @@ from mercer.report.charts._figures import draw_panel
 
 __all__ = ["ConfusionView", "view_confusion"]
 
-_MOST_CLASSES = 12  # of a table
-_WORST = 12
+_MOST_CLASSES = 12  # up to so many, a matrix is a table; with more, a map
+_WORST = 12  # confusions that are listed beside a map
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,18 @@ def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> Conf
             [
                 ConfusionCell(
                     page_count(matrix[t, p]),
-                    _written(by_truth[t, p]),
+                    _share(by_truth[t, p]),
                     f"{np.nan_to_num(by_truth[t, p]):.3f}",
                     t == p,
                     not matrix[t, p],
                 )
                 for p in range(len(classes))
             ],
-            _written(found[t]),
+            _share(found[t]),
         )
         for t, label in enumerate(classes)
     ]
-    return ConfusionView(name, classes, rows, [_written(one) for one in right], None, ())
+    return ConfusionView(name, classes, rows, [_share(one) for one in right], None, ())
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -82,7 +82,7 @@ def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.floa
     return out
 
 
-def _written(value: float) -> str:
+def _share(value: float) -> str:
     return "–" if np.isnan(value) else percent(float(value))
 
 
@@ -100,7 +100,7 @@ def _worst(
     order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST]
     places = (divmod(int(at), len(classes)) for at in order)
     return [
-        (classes[t], classes[p], page_count(wrong[t, p]), _written(by_truth[t, p]))
+        (classes[t], classes[p], page_count(wrong[t, p]), _share(by_truth[t, p]))
         for t, p in places
         if wrong[t, p]
     ]

@@ -12,9 +12,9 @@ from mercer.report.charts._figures import draw_panel
 
 __all__ = ["CurvesView", "view_curves"]
 
-_GREY = 7
-_UNIT = (0.0, 1.0, 0.0, 1.0)
-_MOST_LINES = 6  # of a panel; with more classes, those that are found worst
+_GREY = 7  # the colour of lines to compare with
+_UNIT = (0.0, 1.0, 0.0, 1.0)  # left, right, bottom, top
+_MOST_LINES = 6  # in a panel; of more classes, those that are found worst are drawn
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def view_curves(leaders: Mapping[str, Mapping[str, Any]], colours: Mapping[str, 
 def _gap(calibration: Mapping[str, Any]) -> float:
     """Return the mean distance of probabilities from shares over the groups.
 
-    A group counts by how many rows of the class it promises and how many it holds: by all its rows,
-    the many that are surely not of a rare class would hide those that are.
+    A group weighs as many rows as it promises and holds of the class. Weighed by all its rows, the
+    many that are surely not of a rare class would hide those that are.
     """
     promised, held = (np.asarray(calibration[key]) for key in ("predicted", "observed"))
     weights = np.asarray(calibration["n"]) * (promised + held)

@@ -30,7 +30,7 @@ from mercer.report.comparison._ranking import (
 
 __all__ = ["write_comparison_report"]
 
-_FEW_CLASSES = 5  # up to which the matrices of all leaders stand side by side
+_FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
 
 
@@ -100,7 +100,9 @@ def render_comparison(comparison: Comparison) -> str:
         warnings=_warnings(content, lines),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
-        curves=view_curves({name: curves["leaders"].get(name, _NONE) for name in leaders}, colours),
+        curves=view_curves(
+            {name: curves["leaders"].get(name, _NO_CURVES) for name in leaders}, colours
+        ),
         measures=other_measures(comparison),
         scatter=_scatter(comparison),
         method=_METHODS.get(content["map"].get("method", ""), content["map"].get("method", "")),
@@ -109,7 +111,7 @@ def render_comparison(comparison: Comparison) -> str:
     )
 
 
-_NONE: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
+_NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
 
 
 def _draw_scores(comparison: Comparison, lines: list[ModelLine]) -> Markup:
@@ -125,7 +127,7 @@ def _draw_scores(comparison: Comparison, lines: list[ModelLine]) -> Markup:
 
 
 def _scatter(comparison: Comparison) -> Scatter | None:
-    """Arrange the map; rows that everybody gets wrong get a ring where all of them are listed."""
+    """Arrange the map; rows that every model gets wrong get a ring if all such rows are listed."""
     points, hard = comparison.points, comparison.content["hard_rows"]
     if points.empty:
         return None

@@ -15,8 +15,8 @@ from mercer.report.charts._glyphs import COLOURS
 __all__ = ["ClassShare", "ColumnLine", "class_bars", "class_shares", "column_lines", "sentences"]
 
 _KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
-_NAMED = 4  # columns or classes named in a sentence
-_BARS_NAMED = 30
+_MOST_NAMED = 4  # columns or classes named in a sentence
+_MOST_NAMED_BARS = 30
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ def class_bars(classes: Sequence[ClassShare]) -> Markup:
     ordered = sorted(classes, key=lambda one: -one.weight)
     names = [one.name for one in ordered]
     layer = {"kind": "bars", "y": [one.weight for one in ordered]}
-    if len(ordered) <= _BARS_NAMED:
+    if len(ordered) <= _MOST_NAMED_BARS:
         layer["names"] = names
-    label = "" if len(ordered) <= _BARS_NAMED else "classes, the largest first"
+    label = "" if len(ordered) <= _MOST_NAMED_BARS else "classes, the largest first"
     return draw_panel({"title": "", "x_label": label, "y_label": "rows", "layers": [layer]})
 
 
@@ -109,9 +109,9 @@ def _about_columns(columns: Sequence[Mapping[str, Any]]) -> list[str]:
         of = [f"all of {_KINDS.get(used[0]['kind'], used[0]['kind'])}"]
     said = [f"Models see {_columns(len(used))}: {listed(of)}." if used else "Models see no column."]
     if dropped:
-        some = [_quoted(one["name"]) + _because(one) for one in dropped[:_NAMED]]
-        if len(dropped) > _NAMED:
-            some.append(f"{len(dropped) - _NAMED} more")
+        some = [_quoted(one["name"]) + _because(one) for one in dropped[:_MOST_NAMED]]
+        if len(dropped) > _MOST_NAMED:
+            some.append(f"{len(dropped) - _MOST_NAMED} more")
         said.append(f"{_columns(len(dropped)).capitalize()} are not used: {listed(some)}."
                     if len(dropped) > 1 else f"One column is not used: {some[0]}.")  # fmt: skip
     return said
@@ -135,7 +135,7 @@ def _about_gaps(question: Mapping[str, Any]) -> str:
 def _about_classes(question: Mapping[str, Any]) -> str:
     classes = sorted(class_shares(question), key=lambda one: -one.weight)
     target = _quoted(question["target"])
-    if len(classes) <= _NAMED:
+    if len(classes) <= _MOST_NAMED:
         named = [f"{_quoted(one.name)} ({one.rows} rows, {one.share})" for one in classes]
         return f"{target} has {len(classes)} classes: {listed(named)}."
     first, last = classes[0], classes[-1]

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
-_PLACES = 3
+_PLACES = 3  # decimals of scores
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ModelLine:
 
     @property
     def is_scored(self) -> bool:
-        """Whether it took part."""
+        """Whether the model has a score."""
         return is_known(self.numbers["score"])
 
 
@@ -166,8 +166,9 @@ def other_measures(comparison: Comparison) -> tuple[list[str], list[tuple[str, l
     return [metric_named(one).words for one in columns], lines
 
 
+# The chart of scores; lengths in pixels of the drawing.
 _WIDTH, _ROW, _TOP = 400.0, 26.0, 26.0
-_VALUE = 44.0  # room for the number at the end of a line
+_ROOM_FOR_NUMBER = 44.0  # at the end of a line
 
 
 def draw_scores(
@@ -183,7 +184,7 @@ def draw_scores(
     """
     names = [line.name if len(line.name) <= 24 else line.name[:23] + "…" for line in lines]
     left = 14 + max(text_width(name, 12) for name in names)
-    right = _WIDTH - _VALUE
+    right = _WIDTH - _ROOM_FOR_NUMBER
     x = Linear(_domain(lines, splits), (left, right))
     bottom = _TOP + _ROW * len(lines)
     parts = []
@@ -215,7 +216,7 @@ def draw_scores(
 def _domain(
     lines: Sequence[ModelLine], splits: Mapping[str, NDArray[np.float64]]
 ) -> tuple[float, float]:
-    """Return what the models span; the floor too unless it lies more than as far off again."""
+    """Return what the models span, and the floor unless that would more than double the span."""
     spans = {}
     for line in lines:
         numbers = [line.numbers[key] for key in ("score", "low", "high")]

@@ -11,10 +11,10 @@ __all__ = ["repeat_command", "run_facts"]
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what the foot of the page says of the run."""
+    """Return what the foot of the page says about the run: names and texts."""
     jobs = run.get("jobs", {})
     machine = run.get("machine", {})
-    counted = ", ".join(
+    by_outcome = ", ".join(
         f"{jobs[name]} {name}" for name in ("done", "failed", "skipped") if jobs.get(name)
     )
     facts = [
@@ -24,7 +24,7 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Finished", _moment(run.get("finished"))),
         ("Time of all jobs", duration(run["seconds"]) if is_known(run.get("seconds")) else ""),
         ("Processes", str(run.get("workers", ""))),
-        ("Jobs", f"{counted} of {jobs['of']}" if "of" in jobs else counted),
+        ("Jobs", f"{by_outcome} of {jobs['of']}" if "of" in jobs else by_outcome),
         ("System", str(machine.get("system", ""))),
         ("Processor", str(machine.get("processor", ""))),
         ("Cores", str(machine.get("cores", ""))),
@@ -38,7 +38,7 @@ def _is_quick(run: Mapping[str, Any]) -> bool:
 
 
 def _moment(text: object) -> str:
-    """Write an ISO time without its T."""
+    """Write an ISO time as date, hour and minute; nothing where it is not one."""
     try:
         moment = datetime.fromisoformat(str(text))
     except ValueError:

@@ -59,8 +59,8 @@ def _written(results: Results, place: str) -> tuple[list[str], dict[str, str]]:
         cells = results.cells[results.cells["study"] == study["name"]]
         lines += _study(study, cells)
         for number, figure in enumerate(study["figures"], start=1):
-            number_of_it = figure["key"].removeprefix("Fig").lstrip("s. ")
-            lines += ["", f"### Figure {_plain(number_of_it)}: {_plain(figure['title'])}", ""]
+            figure_number = figure["key"].removeprefix("Fig").lstrip("s. ")
+            lines += ["", f"### Figure {_plain(figure_number)}: {_plain(figure['title'])}", ""]
             if figure["file"] is None:
                 lines.append(f"Not drawn: {_plain(figure['skipped'])}.")
                 continue
@@ -147,8 +147,8 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
 def _cell(lines: pd.DataFrame, places: int) -> str:
     """Write the line that counts, or the first measured one; and the honest number beside it."""
     open_ones = lines[lines["protocol"] != "honest"]
-    counted = open_ones[open_ones["counts"]]
-    chosen = counted if len(counted) else open_ones[open_ones["measured"].notna()]
+    that_count = open_ones[open_ones["counts"]]
+    chosen = that_count if len(that_count) else open_ones[open_ones["measured"].notna()]
     parts = []
     reading = None
     if len(chosen):
@@ -174,7 +174,7 @@ def _measured(line: Any, places: int) -> str:
 
 
 def _plain(text: object) -> str:
-    """Return text that Markdown shows as it is, in one line and inside a table."""
+    """Return text that Markdown shows unchanged, also inside a table: one line, signs escaped."""
     words = " ".join(str(text).split())
     for sign in "\\`*_[]<>|":
         words = words.replace(sign, "\\" + sign)

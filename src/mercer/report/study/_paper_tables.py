@@ -39,8 +39,8 @@ class Cell:
     widths: tuple[int, int] = (0, 0)
 
     @property
-    def judged(self) -> bool:
-        """Whether the mark says more than its line or column does."""
+    def shows_icon(self) -> bool:
+        """Whether the mark says something that the kind of its line does not say already."""
         return self.mark is not None and self.mark.name not in ("ours", "honest")
 
 
@@ -168,7 +168,8 @@ def _columns(table: Mapping[str, Any], cells: pd.DataFrame) -> tuple[Column, ...
 def _digits(cells: pd.DataFrame) -> tuple[int, int]:
     """Return decimals of published and of measured numbers.
 
-    Measured ones have the paper's, three at most, and at least one where they are no integers.
+    Measured numbers have as many as the paper's, three at most, and at least one unless all are
+    whole.
     """
     printed = decimals(cells["published"])
     values = cells["measured"].dropna()
@@ -194,7 +195,7 @@ def _row(
         if is_known(record["published"]):
             published.setdefault(name, _published_cell(record, printed))
         if is_known(record["measured"]):
-            _place(lines, slot, _measured_cell(record, measured))
+            _put_cell(lines, slot, _measured_cell(record, measured))
             values.setdefault(slot, float(record["measured"]))
         else:
             waiting.append(record)
@@ -207,7 +208,7 @@ def _row(
         if is_known(record["published"]):
             values.setdefault(slot, float(record["published"]))
         if not message:
-            _place(lines, slot, _unmeasured_cell(record))
+            _put_cell(lines, slot, _unmeasured_cell(record))
     slots = [(column.name, reading) for column in columns for reading in column.readings]
     made = [
         Line(kind, tuple(line.get(slot, Cell()) for slot in slots))
@@ -222,7 +223,7 @@ def _row(
         made.insert(0, Line("published", tuple(spanned)))
     return Row(
         label=described["label"],
-        dataset=_unless_said(described.get("dataset") or "", described["label"]),
+        dataset=_dataset_to_show(described.get("dataset") or "", described["label"]),
         lines=tuple(made),
         message=message,
         message_mark=mark,
@@ -230,13 +231,13 @@ def _row(
     )
 
 
-def _unless_said(dataset: str, label: str) -> str:
-    """Return the name of a data set unless the label holds it already."""
+def _dataset_to_show(dataset: str, label: str) -> str:
+    """Return the name of a data set, or nothing where the label of the row says it already."""
     plain = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (dataset, label))
     return "" if next(plain) in next(plain) else dataset
 
 
-def _place(lines: Mapping[str, list[dict[_Slot, Cell]]], slot: _Slot, cell: Cell) -> None:
+def _put_cell(lines: Mapping[str, list[dict[_Slot, Cell]]], slot: _Slot, cell: Cell) -> None:
     """Put a number in the first line of its kind that has room for it."""
     own = lines["honest" if cell.protocol == "honest" else "measured"]
     free = next((line for line in own if slot not in line), None)
@@ -249,7 +250,7 @@ def _place(lines: Mapping[str, list[dict[_Slot, Cell]]], slot: _Slot, cell: Cell
 def _shared_message(
     described: Mapping[str, Any], waiting: Sequence[_Record]
 ) -> tuple[str, Mark | None]:
-    """Say once what is the same for every number of a row; nothing where it is not."""
+    """Return the reason that all unmeasured numbers of a row share, or nothing if they differ."""
     own = described.get("missing") or described.get("skipped") or ""
     if not waiting:
         return own, None
@@ -301,7 +302,7 @@ def _unmeasured_cell(record: _Record) -> Cell:
 
 
 def _lengths(cell: Cell) -> tuple[int, int]:
-    """Return how many characters the spread and the dimension take, with what is around them."""
+    """Return how many characters the spread and the dimension take, signs and brackets included."""
     return (
         len(cell.spread) + 2 if cell.spread else 0,
         len(cell.dimension) + 2 if cell.dimension else 0,
@@ -309,14 +310,14 @@ def _lengths(cell: Cell) -> tuple[int, int]:
 
 
 def _align(rows: Sequence[Row]) -> Iterable[Row]:
-    """Tell every cell how long spreads and dimensions of its column are, so that all line up.
+    """Give every cell the widest spread and dimension of its column, so that numbers line up.
 
-    What covers several columns stands by itself.
+    A cell that covers several columns is not aligned with any.
     """
     longest: dict[int, tuple[int, int]] = {}
     for row in rows:
         for line in row.lines:
-            for place, cell in _placed(line):
+            for place, cell in _with_columns(line):
                 if cell.span == 1:
                     before, own = longest.get(place, (0, 0)), _lengths(cell)
                     longest[place] = (max(before[0], own[0]), max(before[1], own[1]))
@@ -326,7 +327,7 @@ def _align(rows: Sequence[Row]) -> Iterable[Row]:
                 line,
                 cells=tuple(
                     replace(cell, widths=longest[place] if cell.span == 1 else _lengths(cell))
-                    for place, cell in _placed(line)
+                    for place, cell in _with_columns(line)
                 ),
             )
             for line in row.lines
@@ -334,7 +335,7 @@ def _align(rows: Sequence[Row]) -> Iterable[Row]:
         yield replace(row, lines=tuple(lines))
 
 
-def _placed(line: Line) -> Iterable[tuple[int, Cell]]:
+def _with_columns(line: Line) -> Iterable[tuple[int, Cell]]:
     """Return the cells of a line with the columns where they begin."""
     place = 0
     for cell in line.cells:

@@ -13,14 +13,14 @@ from mercer._system.results import check_folder, only_from, read_json, read_tabl
 __all__ = ["Results", "read_results"]
 
 _COMMAND = "mercer reproduce"
-_LINE = ("study", "table", "row", "column", "reading", "protocol")
+_PLACE = ("study", "table", "row", "column", "reading", "protocol")
 _NUMBERS = (
     "published", "published_spread", "published_dimension",
     "measured", "spread", "dimension", "n", "seconds",
 )  # fmt: skip
-_CELLS = (*_LINE, *_NUMBERS, "mark", "counts", "reason")
-_TIMINGS = (*_LINE, "replication", "seconds")
-_FAILURES = (*_LINE, "replication", "error")
+_CELLS = (*_PLACE, *_NUMBERS, "mark", "counts", "reason")
+_TIMINGS = (*_PLACE, "replication", "seconds")
+_FAILURES = (*_PLACE, "replication", "error")
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,19 @@ class Results:
 
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
-    """Read a results folder, or say in a sentence what is wrong with it."""
+    """Read a results folder; an error says in a sentence what is wrong with it."""
     folder = Path(folder)
     check_folder(folder)
     run = read_json(folder, "run.json", dict, _COMMAND)
     for key in ("mercer", "mode", "protocol"):
         if key not in run:
-            raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it")
+            raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it.")
     studies = read_json(folder, "studies.json", list, _COMMAND)
     cells = _read_lines(folder, "cells.csv", _CELLS)
     try:
         _check_studies(folder, studies, cells)
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes") from error
+        raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes.") from error
     cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
     with only_from(folder, _COMMAND):
         files = [
@@ -96,15 +96,15 @@ _STUDY = ("name", "title", "reference", "protocol", "missing", "tables", "figure
 
 
 def _check_studies(folder: Path, studies: Sequence[Mapping[str, Any]], cells: pd.DataFrame) -> None:
-    """Say what a description lacks, or which cells nothing describes."""
+    """Raise an error if a key is missing, or if cells belong to a table that is not described."""
     for study in studies:
         for key in _STUDY:
             if key not in study:
-                raise ValueError(f"{folder / 'studies.json'}: a study has no {key!r}")
+                raise ValueError(f"{folder / 'studies.json'}: a study has no {key!r}.")
     described = {(study["name"], table["key"]) for study in studies for table in study["tables"]}
     for name, key in cells[["study", "table"]].drop_duplicates().itertuples(index=False):
         if (name, key) not in described:
             raise ValueError(
                 f"{folder / 'cells.csv'} has table {key!r} of study {name!r}, "
-                "which studies.json does not describe"
+                "which studies.json does not describe."
             )

@@ -78,15 +78,15 @@ class Summary:
 
 def summarise(cells: pd.DataFrame, studies: Sequence[str]) -> Summary:
     """Count the published cells: each once, by the line that counts for it."""
-    counted = cells[cells["counts"]]
+    published = cells[cells["counts"]]
     return Summary(
-        counts=_counts(counted["mark"]),
+        counts=_counts(published["mark"]),
         studies=tuple(
-            StudyCount(name, _counts(counted.loc[counted["study"] == name, "mark"]))
+            StudyCount(name, _counts(published.loc[published["study"] == name, "mark"]))
             for name in studies
         ),
-        missed=group_reasons(counted, ("short", "differs")),
-        unmeasured=group_reasons(counted, UNMEASURED),
+        missed=group_reasons(published, ("short", "differs")),
+        unmeasured=group_reasons(published, UNMEASURED),
     )
 
 

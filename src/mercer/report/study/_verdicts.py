@@ -90,7 +90,7 @@ _PAPER = "the paper's protocol, as too few honest numbers were measured."
 def _scores(
     table: Mapping[str, Any], cells: pd.DataFrame, protocols: tuple[str, ...]
 ) -> pd.DataFrame | None:
-    """Return data sets by methods without gaps, or None where they are too few."""
+    """Return scores of data sets by methods without gaps, or None where too few are left."""
     found = cells[cells["measured"].notna() & cells["protocol"].isin(protocols)]
     found = found.drop_duplicates(["row", "column"])
     if found.empty:
