@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from mercer.comparison import ComparisonRecord, read_comparison
 from mercer.report import write_comparison_report
-from mercer.report._comparison_results import read_comparison
 from mercer.report._document import page_count
 from mercer.report.charts._layers import picture
 from mercer.report.comparison._confusion import view_confusion
@@ -32,6 +32,10 @@ MANY = [f"class {k}" for k in range(100)]
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     return write_comparison_report(write_folder(tmp_path_factory.mktemp("comparison")))
+
+
+def _record(content=None):
+    return ComparisonRecord.from_json(make_content() if content is None else content)
 
 
 def _read(path):
@@ -108,7 +112,7 @@ def test_the_ranking_is_that_of_the_file(page):
 
 
 def test_pairs_name_the_better_one_first():
-    lines = pair_lines(make_content()["pairs"], 0.95)
+    lines = pair_lines(_record().pairs, 0.95)
     assert [line.corrected for line in lines] == ["< 0.001"] * 3 + ["0.012", "0.020", "0.37"]
     assert [line.is_different for line in lines] == [True] * 5 + [False]
     turned = lines[3]
@@ -308,7 +312,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 
 
 def test_the_score_chart_draws_means_intervals_and_splits():
-    lines = [line for line in model_lines(make_content()["models"]) if line.is_scored]
+    lines = [line for line in model_lines(_record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
     drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
@@ -325,19 +329,20 @@ def test_the_score_chart_draws_means_intervals_and_splits():
 
 
 def test_a_floor_nearby_is_drawn_as_the_others_are():
-    models = make_content()["models"]
-    models[3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
-    lines = [line for line in model_lines(models) if line.is_scored]
+    content = make_content()
+    content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
+    lines = [line for line in model_lines(_record(content).models) if line.is_scored]
     drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
     assert "off-scale" not in drawn
 
 
 def test_sentences_of_many_columns():
-    question = make_content()["question"]
+    content = make_content()
+    question = content["question"]
     question["columns"] = [
         {**question["columns"][2], "name": f"c{k}", "reason": "", "kind": "text"} for k in range(6)
     ]
-    said = " ".join(sentences(question))
+    said = " ".join(sentences(_record(content).question))
     assert "Models see no column." in said
     assert (
         "6 columns are not used: “c0” (text), “c1” (text), “c2” (text), “c3” (text) and 2" in said

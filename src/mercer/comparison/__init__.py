@@ -40,7 +40,9 @@ from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ComparisonRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison.engine._metrics import choose_metric
@@ -87,13 +89,15 @@ __all__ = [
     "wilcoxon_test",
 ]
 
-# What `mercer compare` makes its results folder with.
+# What `mercer compare` makes its results folder with, and the page takes from it.
 _FOR_MERCER = (
     "ClassRecord",
     "ColumnRecord",
     "MapRecord",
     "ModelRecord",
+    "PairRecord",
     "QuestionRecord",
+    "SplitsRecord",
     "add_map",
     "record_comparison",
     "write_comparison",
