@@ -15,10 +15,11 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
-from mercer.cli import _compare_map, main
-from mercer.cli._compare_folder import _fit_command, check_folder, longer_command
-from mercer.cli._compare_map import draw_map, draw_map_within, no_map
-from mercer.cli._compare_question import ask, parse_seconds
+from mercer.cli import _map, main
+from mercer.cli._compare import longer_command
+from mercer.cli._compare_question import Question, ask
+from mercer.cli._map import draw_map, draw_map_within, no_map
+from mercer.cli._output import check_folder, parse_seconds
 from mercer.comparison import compare_in_rounds, hard_rows
 from mercer.tables import read_table
 
@@ -62,7 +63,7 @@ def here(monkeypatch):
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
     monkeypatch.setattr(
-        "mercer.cli._compare_map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+        "mercer.cli._map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
     )
 
 
@@ -177,7 +178,7 @@ def test_a_full_disk_leaves_no_half_of_a_folder(table, tmp_path, here, monkeypat
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mercer.cli._compare_folder._write_json", full)
+    monkeypatch.setattr("mercer.comparison._folder._write_json", full)
     assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path / "r")]) == 2
     assert "No space left" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -242,7 +243,7 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
     table, tmp_path, here, monkeypatch, capsys
 ):
     """A map that would take for ever costs the rounds nothing, and is left out with a sentence."""
-    order = []
+    order, answered = [], []
     fast = mercer.comparison.compare_in_rounds
 
     def rounds(*args, **options):
@@ -251,14 +252,18 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
 
     def never(data, seed, seconds):
         order.append("map")
+        answered.append((capsys.readouterr().out, sorted(os.listdir(tmp_path))))
         assert 0 < seconds <= 0.98 * 60
         return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", rounds)
-    monkeypatch.setattr("mercer.cli._compare_map.draw_map_within", never)
+    monkeypatch.setattr("mercer.cli._map.draw_map_within", never)
     command = ["compare", table, "-t", "kind", *QUICK, "--budget", "60s", "-o", str(tmp_path)]
     assert main(command) == 0
     assert order == ["rounds", "map"]
+    [(printed_before, files_before)] = answered
+    assert "Too few rounds to tell (2)" in printed_before
+    assert files_before == [name for name in FILES if name != "report.html"]
     printed = capsys.readouterr()
     assert "note: The map is left out: it takes more than the " in printed.err
     content = json.loads((tmp_path / "comparison.json").read_text())
@@ -271,23 +276,21 @@ def test_a_map_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
     start = time.perf_counter()
     with monkeypatch.context() as patch:
-        patch.setattr("mercer.cli._compare_map._LEAST_SECONDS", 0.0)
+        patch.setattr("mercer.cli._map._LEAST_SECONDS", 0.0)
         points, said = draw_map_within(question.data, 0, 1e-3)  # no process starts in that
     assert time.perf_counter() - start < 20
     assert points.empty
-    [sentence] = said["notes"]
+    [sentence] = said.notes
     assert sentence == (
         "The map is left out: it takes more than the 0 s that the rounds left; "
         "mercer project draws one."
     )
     points, said = draw_map_within(question.data, 0, 0.5)
-    assert said["notes"][0].startswith(
-        "The map is left out: the rounds took all the time there was"
-    )
+    assert said.notes[0].startswith("The map is left out: the rounds took all the time there was")
     points, said = draw_map_within(question.data, 0, 200.0)
     literal, _ = draw_map(question.data, 0)
     pd.testing.assert_frame_equal(points, literal)
-    assert said["method"] == "fisher"
+    assert said.method == "fisher"
 
 
 def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
@@ -295,7 +298,7 @@ def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
     broken = dataclasses.replace(question.data, columns=())
     points, said = draw_map_within(broken, 0, 200.0)
     assert points.empty
-    assert said["notes"][0].startswith("The map is left out: ValueError: No column is used")
+    assert said.notes[0].startswith("The map is left out: ValueError: No column is used")
 
 
 def test_a_map_without_room_says_so(monkeypatch):
@@ -307,11 +310,11 @@ def test_a_map_without_room_says_so(monkeypatch):
         except OSError as error:
             raise OSError("Could not find/load shared object file") from error
 
-    monkeypatch.setattr(_compare_map, "_draw", draw)
+    monkeypatch.setattr(_map, "_draw", draw)
     here, there = multiprocessing.Pipe()
     with here, there:
         here.send((None, 0))
-        assert _compare_map._map_or_reason(there) == (
+        assert _map._map_or_reason(there) == (
             "its process could not go on, for want of memory as a rule (OSError: "
             "libllvmlite.so: failed to map segment from shared object)"
         )
@@ -422,8 +425,10 @@ def test_help_shows_an_example(capsys):
 def test_the_command_to_copy_is_quoted():
     data = SimpleNamespace(target="who's who", y=np.zeros(9))
     names = {"path": "my people; rm -rf ~.csv", "data": data}
-    question = SimpleNamespace(**names, is_balanced=True, device=None, max_rows=20_000)
-    command = shlex.split(_fit_command(question, "parzen", 3))
+    question = Question(
+        **names, table="people", models={}, metric="balanced", reason="", max_rows=20_000, seed=3
+    )
+    command = shlex.split(question.how_to_fit("parzen")["fit_command"])
     assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
                        "--model", "parzen", "--balanced", "--seed", "3", "-o",
                        "parzen.skops"]  # fmt: skip
@@ -462,5 +467,5 @@ def test_more_time_gives_more_rows_and_the_command_says_so(tmp_path, budget, row
     assert question.max_rows == rows
     last = question.models["parzen"][-1]
     assert getattr(last, "max_rows", n) == min(rows, n)
-    assert ("--max-rows" in _fit_command(question, "parzen", 0)) == (rows > 10_000)
-    assert "--max-rows" not in _fit_command(question, "logistic", 0)
+    assert ("--max-rows" in question.how_to_fit("parzen")["fit_command"]) == (rows > 10_000)
+    assert "--max-rows" not in question.how_to_fit("logistic")["fit_command"]

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from mercer.comparison import ComparisonRecord, read_comparison
 from mercer.report import write_comparison_report
-from mercer.report._comparison_results import read_comparison
 from mercer.report._document import page_count
 from mercer.report.charts._layers import picture
 from mercer.report.comparison._confusion import view_confusion
@@ -32,6 +32,10 @@ MANY = [f"class {k}" for k in range(100)]
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     return write_comparison_report(write_folder(tmp_path_factory.mktemp("comparison")))
+
+
+def _record(content=None):
+    return ComparisonRecord.from_json(make_content() if content is None else content)
 
 
 def _read(path):
@@ -108,7 +112,7 @@ def test_the_ranking_is_that_of_the_file(page):
 
 
 def test_pairs_name_the_better_one_first():
-    lines = pair_lines(make_content()["pairs"], 0.95)
+    lines = pair_lines(_record().pairs, 0.95)
     assert [line.corrected for line in lines] == ["< 0.001"] * 3 + ["0.012", "0.020", "0.37"]
     assert [line.is_different for line in lines] == [True] * 5 + [False]
     turned = lines[3]
@@ -308,7 +312,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 
 
 def test_the_score_chart_draws_means_intervals_and_splits():
-    lines = [line for line in model_lines(make_content()["models"]) if line.is_scored]
+    lines = [line for line in model_lines(_record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
     drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
@@ -325,19 +329,20 @@ def test_the_score_chart_draws_means_intervals_and_splits():
 
 
 def test_a_floor_nearby_is_drawn_as_the_others_are():
-    models = make_content()["models"]
-    models[3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
-    lines = [line for line in model_lines(models) if line.is_scored]
+    content = make_content()
+    content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
+    lines = [line for line in model_lines(_record(content).models) if line.is_scored]
     drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
     assert "off-scale" not in drawn
 
 
 def test_sentences_of_many_columns():
-    question = make_content()["question"]
+    content = make_content()
+    question = content["question"]
     question["columns"] = [
         {**question["columns"][2], "name": f"c{k}", "reason": "", "kind": "text"} for k in range(6)
     ]
-    said = " ".join(sentences(question))
+    said = " ".join(sentences(_record(content).question))
     assert "Models see no column." in said
     assert (
         "6 columns are not used: “c0” (text), “c1” (text), “c2” (text), “c3” (text) and 2" in said
@@ -372,7 +377,11 @@ def test_folders_of_others_are_refused(tmp_path):
         ("comparison.json", "{", r"comparison\.json is not valid JSON"),
         ("comparison.json", "[]", r"comparison\.json is not what `mercer compare` writes"),
         ("comparison.json", '{"kind": "run"}', r"is not what `mercer compare` writes"),
-        ("comparison.json", '{"kind": "comparison"}', r"comparison\.json has no 'question'"),
+        (
+            "comparison.json",
+            '{"kind": "comparison"}',
+            r"comparison\.json is not .*: it has no 'question'\.",
+        ),
         ("curves.json", "{}", r"curves\.json has no 'classes'"),
         ("scores.csv", "", r"scores\.csv has no column 'model'"),
         ("scores.csv", "model,split,score\na,0,many\n", "'score' holds more than numbers"),
@@ -390,7 +399,7 @@ def test_a_broken_file_is_named(tmp_path, name, text, message):
     [
         ("models", "one of 'models' has no 'score'"),
         ("pairs", "one of 'pairs' has no 'corrected'"),
-        ("question", "has no 'rows' in 'question'"),
+        ("question", "'question' has no 'rows'"),
     ],
 )
 def test_a_gap_in_the_description_is_named(tmp_path, place, message):
@@ -403,11 +412,9 @@ def test_a_gap_in_the_description_is_named(tmp_path, place, message):
 
 
 def test_the_page_reads_what_the_command_writes(tmp_path):
-    from mercer.cli._compare_folder import describe
-    from mercer.cli._compare_folder import write_folder as write_results
-    from mercer.cli._compare_map import draw_map
-    from mercer.cli._compare_question import ask
-    from mercer.comparison import compare_in_rounds
+    from mercer.cli._compare_question import ask, describe
+    from mercer.cli._map import draw_map
+    from mercer.comparison import compare_in_rounds, write_comparison
 
     rng = np.random.default_rng(0)
     kind = np.array(["x", NASTY])[np.arange(60) % 2]
@@ -422,8 +429,9 @@ def test_the_page_reads_what_the_command_writes(tmp_path):
         metric=question.metric, floor=question.floor, n_jobs=1, random_state=0,
     )  # fmt: skip
     points, the_map = draw_map(question.data, 0)
-    content = describe(question, comparison, the_map=the_map, budget=60.0, seed=0)
-    write_results(folder, question, comparison, points, content)
+    record = describe(question, comparison, the_map=the_map, budget=60.0)
+    write_comparison(folder, record, comparison, rows=question.rows, points=points)
+    content = record.to_json()
     path = write_comparison_report(folder)
     assert content["answer"] in _part(path, "answer")
     assert "60 rows whose kind is known" in _part(path, "data")

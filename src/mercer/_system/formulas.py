@@ -1,12 +1,14 @@
-"""Text that a spreadsheet would run: made harmless when written, restored when read."""
+"""Tables of text that no spreadsheet runs: made harmless when written, restored when read."""
 
+import csv
 import re
 from collections.abc import Callable
+from typing import IO
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["neutralised", "neutralised_text", "restored"]
+__all__ = ["neutralised", "neutralised_text", "restored", "write_delimited"]
 
 # A spreadsheet takes a cell that begins so for a formula, some also if the sign is of full width
 # or comes after a line break; an apostrophe before it makes it text.  One more is put before
@@ -64,3 +66,15 @@ def _mapped(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
             dtype=object,
         )
     return pd.DataFrame(columns, index=frame.index)
+
+
+def write_delimited(frame: pd.DataFrame, stream: IO[bytes], separator: str = ",") -> None:
+    """Write a frame without its index, so that no spreadsheet runs what is in it."""
+    neutralised(frame).to_csv(
+        stream,
+        sep=separator,
+        index=False,
+        quoting=csv.QUOTE_NONNUMERIC,
+        lineterminator="\n",
+        encoding="utf-8",
+    )

@@ -14,6 +14,7 @@ import pandas as pd
 
 from mercer._system.files import read_at_most
 from mercer._system.formulas import restored
+from mercer._system.words import limit_of_bytes
 
 __all__ = ["check_folder", "only_from", "read_json", "read_table"]
 
@@ -88,7 +89,9 @@ def _read(folder: Path, name: str) -> str:
     with path.open("rb") as stream:
         content = read_at_most(stream, _MAX_BYTES)
     if len(content) > _MAX_BYTES:
-        raise ValueError(f"{path} is larger than {_MAX_BYTES >> 20} MiB, the most that is read.")
+        raise ValueError(
+            f"{path} is larger than {limit_of_bytes(_MAX_BYTES)}, the most that is read."
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,11 +1,14 @@
 """``mercer compare``: which model suits a table, and which differences are noise."""
 
+import math
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -14,9 +17,10 @@ from rich.progress import Progress as Bar
 
 from mercer.cli._output import (
     Device,
+    check_folder,
     console,
     on_the_cpu,
-    one_line,
+    parse_seconds,
     print_json,
     print_notes,
     resolve_device,
@@ -24,12 +28,15 @@ from mercer.cli._output import (
 )
 
 if TYPE_CHECKING:
-    from mercer.comparison import RoundsProgress
+    from mercer.comparison import RoundsComparison, RoundsProgress
+
+__all__ = ["compare", "longer_command"]
 
 _BUDGET, _BUDGET_BUNDLED = "2m", "40s"
-_FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, the map, writing and the page
+_FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, writing, the map and the page
 _FOR_WRITING = 0.02  # of the budget
 _MOST_JOBS = 8  # by default: every process has its own copy of the table
+_ROUNDS_TO_AIM_AT = 10  # every row is tested once
 
 
 def compare(
@@ -75,25 +82,19 @@ def compare(
     """
     from joblib import cpu_count
 
+    from mercer import comparison as comparing
     from mercer._system.cluster import connected
     from mercer._system.files import one_at_a_time
-    from mercer.cli._compare_folder import (
-        check_folder,
-        describe,
-        longer_command,
-        write_folder,
-    )
-    from mercer.cli._compare_map import draw_map_within, no_map
-    from mercer.cli._compare_print import print_comparison
-    from mercer.cli._compare_question import ask, get_ready, parse_seconds
-    from mercer.comparison import compare_in_rounds
+    from mercer.cli import _map
+    from mercer.cli._compare_print import print_places, print_ranking
+    from mercer.cli._compare_question import ask, compile_models, describe
     from mercer.report import write_comparison_report
 
     start = time.perf_counter()
     if jobs is not None and scheduler is not None:
         raise ValueError("Give --jobs or --scheduler, not both.")
     if scheduler is not None:
-        with connected(scheduler):  # refuses what would fail later
+        with connected(scheduler):  # what is wrong with it is said before any work is done
             pass
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
@@ -110,12 +111,12 @@ def compare(
             output=output,
         )
         say("getting ready, with some ten seconds more to compile the first time …")
-        get_ready(question)
+        compile_models(question)
     print_notes(on_the_cpu(question.models, place))
     spent = time.perf_counter() - start
     try:
         with _progress() as show:
-            comparison = compare_in_rounds(
+            comparison = comparing.compare_in_rounds(
                 question.models,
                 question.data.X,
                 question.data.y,
@@ -130,32 +131,35 @@ def compare(
     except KeyboardInterrupt:
         print("mercer: stopped before the first round was finished", file=sys.stderr)
         raise typer.Exit(130) from None
-    if comparison.interrupted:
-        points, the_map = no_map("the comparison was stopped")
-    else:
+    given = {
+        "": table, "--target": target, "--models": models, "--metric": metric, "--jobs": jobs,
+        "--scheduler": scheduler, "--seed": seed or None, "-o": output,
+        "--device": None if device == "cpu" else device,
+    }  # fmt: skip
+    # What was asked for is kept and printed before the map is drawn, from time that is left.
+    why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
+    points, the_map = _map.no_map(why)
+    record = describe(
+        question, comparison, the_map=the_map, budget=seconds,
+        longer_command=longer_command(given, comparison, seconds),
+    )  # fmt: skip
+    files: Any = {"rows": question.rows, "table": question.bundled}
+    comparing.write_comparison(output, record, comparison, points=points, **files)
+    if not as_json:
+        print_ranking(record)
+    if not comparison.interrupted:
         left = (1 - _FOR_WRITING) * seconds - (time.perf_counter() - start)
         with status("drawing a map …"):
-            points, the_map = draw_map_within(question.data, seed, left)
-    again = longer_command(
-        {
-            "": table, "--target": target, "--models": models, "--metric": metric, "--jobs": jobs,
-            "--scheduler": scheduler, "--seed": seed or None, "-o": output,
-            "--device": None if device == "cpu" else device,
-        },
-        comparison,
-        seconds,
-    )  # fmt: skip
-    content = describe(
-        question, comparison, the_map=the_map, budget=seconds, seed=seed, again=again
-    )
-    write_folder(output, question, comparison, points, content)
+            points, the_map = _map.draw_map_within(question.data, seed, left)
+        record = replace(record, map=the_map)
+        if not comparing.add_map(output, record, points):
+            comparing.write_comparison(output, record, comparison, points=points, **files)
     with one_at_a_time(output):
         page = write_comparison_report(output)
     if as_json:
-        print_json({**content, "folder": str(output), "report": str(page)})
+        print_json({**record.to_json(), "folder": str(output), "report": str(page)})
     else:
-        print_comparison(content, output)
-        print(one_line(f"The page: {page}"))
+        print_places(record, output, page)
     if comparison.interrupted:
         print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
         raise typer.Exit(130)
@@ -181,3 +185,16 @@ def _progress() -> "Iterator[Callable[[RoundsProgress], None]]":
             )
 
         yield show
+
+
+def longer_command(
+    options: Mapping[str, object], comparison: "RoundsComparison", budget: float
+) -> str | None:
+    """Return the command with time enough for ten rounds, where there were too few; else None."""
+    if not comparison.has_few_rounds or comparison.interrupted:
+        return None
+    seconds = budget * _ROUNDS_TO_AIM_AT / len(comparison.rounds)
+    time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"
+    given = {**options, "--budget": time}
+    words = [[name, str(value)] for name, value in given.items() if value is not None]
+    return shlex.join(["mercer", "compare", *(word for pair in words for word in pair if word)])

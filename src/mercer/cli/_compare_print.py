@@ -1,81 +1,91 @@
 """What ``mercer compare`` prints: a ranked table, the answer, and where everything is."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer._system.words import count_of as counted
-from mercer._system.words import percent
+from mercer._system.vocabulary import metric_named
+from mercer._system.words import confidence, count_of, duration, grouped, p_remark, percent, size
 from mercer.cli._output import console, one_line, print_notes
 
-__all__ = ["print_comparison"]
+if TYPE_CHECKING:
+    from mercer.comparison import ComparisonRecord, ModelRecord
+
+__all__ = ["print_places", "print_ranking"]
 
 _STYLES = {"best": "bold green", "worse": "red"}
 
 
-def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
-    """Print the ranking and what follows from it."""
+def print_ranking(record: "ComparisonRecord") -> None:
+    """Print what was asked, the ranking and the answer."""
     screen = console(soft_wrap=True)
-    _print_question(screen, content)
-    screen.print(_ranking(content))
+    _print_question(screen, record)
+    screen.print(_ranking(record))
     screen.print()
-    screen.print(f"[bold]{escape(one_line(content['answer']))}[/]")
-    if content["longer_command"]:
-        screen.print(f"To tell more: {escape(one_line(content['longer_command']))}")
-    for line in content["models"]:
-        reason = line["error"] or line["note"]
+    screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
+    if record.longer_command:
+        screen.print(f"To tell more: {escape(one_line(record.longer_command))}")
+    for model in record.models:
+        reason = model.error or model.note
         if reason:
             first = reason.partition("\n")[0]
-            screen.print(f"  {line['name']}: {escape(one_line(first))}")
-    hard = content["hard_rows"]
-    if hard["count"]:
-        screen.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
-    if content["map"]["method"] is None:
-        print_notes(content["map"]["notes"])
+            screen.print(f"  {model.name}: {escape(one_line(first))}")
+    hard = record.hard_rows
+    if hard.count:
+        screen.print(
+            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
+        )
+
+
+def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
+    """Print where the results are, and how to fit the best model."""
+    screen = console(soft_wrap=True)
+    if record.map.method is None:
+        print_notes(record.map.notes)
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
-    screen.print(f"To fit the best: {escape(one_line(content['fit_command']))}")
+    screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
+    print(one_line(f"The page: {page}"))
 
 
-def _print_question(screen: Console, content: Mapping[str, Any]) -> None:
-    question = content["question"]
-    used = sum(column["used"] for column in question["columns"])
-    if question["is_bundled"]:
+def _print_question(screen: Console, record: "ComparisonRecord") -> None:
+    question = record.question
+    used = sum(column.used for column in question.columns)
+    if question.is_bundled:
         screen.print(
             "No table was given, so this is a data set that comes with scikit-learn; "
             "yours: mercer compare people.csv --target COLUMN"
         )
-    classes = sorted(question["classes"], key=lambda one: -one["rows"])
-    shown = [f"{one['name']} ({percent(one['rows'] / question['rows'])})" for one in classes[:5]]
+    classes = sorted(question.classes, key=lambda one: -one.rows)
+    shown = [f"{one.name} ({percent(one.rows / question.rows)})" for one in classes[:5]]
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    rows = f"{counted(question['rows'], 'row')}, {counted(used, 'column')} used"
-    classes_of = f"{question['target']}: {', '.join(shown)}{more}"
+    rows = f"{count_of(question.rows, 'row')}, {count_of(used, 'column')} used"
+    classes_of = f"{question.target}: {', '.join(shown)}{more}"
     screen.print(
-        f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"
+        f"[bold]{escape(one_line(question.table))}[/]: {rows}; {escape(one_line(classes_of))}"
     )
-    print_notes(question["notes"])
-    screen.print(escape(content["metric_reason"]))
+    print_notes(question.notes)
+    screen.print(escape(record.metric_reason))
 
 
-def _ranking(content: Mapping[str, Any]) -> Table:
-    level = f"{100 * content['confidence_level']:.4g} % interval"
+def _ranking(record: "ComparisonRecord") -> Table:
+    level = f"{confidence(record.confidence_level)} interval"
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, side in (("model", "left"), (content["metric"], "right"),
+    for column, side in (("model", "left"), (metric_named(record.metric).words, "right"),
                          (level, "left"), ("against the best", "left"), ("fit", "right"),
                          ("size", "right")):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    for line in content["models"]:
-        style = _STYLES.get(line["against_best"] or "", "dim")
+    for model in record.models:
+        style = _STYLES.get(model.against_best or "", "dim")
         table.add_row(
-            escape(line["name"]),
-            _number(line["score"]),
-            _interval(line),
-            f"[{style}]{_verdict(line)}[/]",
-            _seconds(line["fit_seconds"]),
-            _bytes(line["bytes"]),
+            escape(model.name),
+            _number(model.score),
+            _interval(model),
+            f"[{style}]{_verdict(model)}[/]",
+            duration(model.fit_seconds),
+            size(model.bytes),
         )
     return table
 
@@ -84,31 +94,19 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _interval(line: Mapping[str, Any]) -> str:
-    return "–" if line["low"] is None else f"{line['low']:.3f} to {line['high']:.3f}"
+def _interval(model: "ModelRecord") -> str:
+    if model.low is None or model.high is None:
+        return "–"
+    return f"{model.low:.3f} to {model.high:.3f}"
 
 
-def _verdict(line: Mapping[str, Any]) -> str:
-    if line["error"]:
+def _verdict(model: "ModelRecord") -> str:
+    if model.error:
         return "failed"
-    if line["note"]:
+    if model.note:
         return "left out"
-    p = line["pvalue"]
-    word = line["against_best"] or "–"
-    if line["sample"]:
-        word = f"{word} ({line['sample']})"
-    if p is None or p >= 0.995:  # 1 when rounded, which says no more than the word
-        return word
-    return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def _bytes(value: int | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"
+    word = model.against_best or "–"
+    if model.sample:
+        word = f"{word} ({model.sample})"
+    remark = p_remark(model.pvalue)
+    return f"{word}, {remark}" if remark else word

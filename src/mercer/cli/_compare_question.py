@@ -1,30 +1,30 @@
 """The question of ``mercer compare``: a table and its target, the models, the metric, the time."""
 
 import math
-import re
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer._system.vocabulary import METRICS, MODELS_QUICK_FIRST
+from mercer.cli._fit import fit_command, fit_lines
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mercer.comparison import ComparisonRecord, MapRecord, RoundsComparison
     from mercer.tables import LabelledTable
 
-__all__ = ["Question", "ask", "get_ready", "parse_seconds"]
+__all__ = ["Question", "ask", "compile_models", "describe"]
 
 _MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or more
 # Methods whose cost grows with the square of the rows see this many in two minutes; more time
 # gives more rows, less time never fewer than the least.
 _ROWS_IN_TWO_MINUTES, _LEAST_ROWS = 10_000, 5_000
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _BUNDLED, _TARGET = "breast cancer", "diagnosis"
-
-# Should the time not suffice for one round, the last of these are left out.
-_QUICK_FIRST = ("dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher",
-                "svc", "forest")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,8 @@ class Question:
         What to judge by, and why.
     max_rows : int
         The most rows that methods of quadratic cost are fitted on.
+    seed : int
+        Of splits and models.
     device : str or None
         Where Mercer's own models compute; None is NumPy.
     bundled : DataFrame or None
@@ -57,13 +59,9 @@ class Question:
     metric: str
     reason: str
     max_rows: int
+    seed: int = 0
     device: str | None = None
     bundled: "pd.DataFrame | None" = None
-
-    @property
-    def is_balanced(self) -> bool:
-        """Whether models give all classes the same weight."""
-        return self.metric == "balanced"
 
     @property
     def floor(self) -> str | None:
@@ -71,6 +69,30 @@ class Question:
         from mercer.models import describe_model
 
         return next((n for n in self.models if describe_model(n).kind == "floor"), None)
+
+    @property
+    def rows(self) -> Any:
+        """The number of each sample in the user's table, counted from 1."""
+        return np.asarray(self.data.X.index, dtype=np.intp) + 1
+
+    def how_to_fit(self, name: str) -> dict[str, str]:
+        """Return the command and the lines of Python that fit a model on all rows."""
+        from mercer.models import describe_model
+
+        model = describe_model(name)
+        most = min(self.max_rows, len(self.data.y))
+        sees_more = model.max_rows is not None and model.max_rows < most
+        options: Any = {
+            "balanced": self.metric == "balanced",
+            "seed": self.seed,
+            "max_rows": self.max_rows if sees_more else None,
+        }
+        names = (name, self.path, self.data.target)
+        device = self.device if model.kind == "mercer" else None
+        return {
+            "fit_command": fit_command(*names, **options, device=device),
+            "python": fit_lines(*names, **options),
+        }
 
 
 def ask(
@@ -91,7 +113,7 @@ def ask(
 
     names = list_models() if models is None else _names(models)
     for name in names:
-        describe_model(name)  # refuses what there is not
+        describe_model(name)  # an unknown name is refused before the table is read
     bundled = None
     if table is None:
         if target not in (None, _TARGET):
@@ -106,15 +128,17 @@ def ask(
             raise ValueError(f"Say which column of {table} to predict: --target NAME.")
         rows = read_table(table)
     data = split_target(rows, target, min_class_rows=_MIN_CLASS_ROWS)
-    reason = f"Scored by {metric}, as asked for."
     if metric is None:
         metric, reason = choose_metric(data.y)
+    else:
+        reason = f"Scored by {METRICS[metric].words}, as asked for."
     max_rows = max(_LEAST_ROWS, round(_ROWS_IN_TWO_MINUTES * math.sqrt(seconds / 120)))
     options: Any = {
         "balanced": metric == "balanced", "random_state": seed, "max_rows": max_rows
     }  # fmt: skip
     pipelines = {
-        name: make_model(name, data, **options) for name in sorted(names, key=_QUICK_FIRST.index)
+        name: make_model(name, data, **options)
+        for name in sorted(names, key=MODELS_QUICK_FIRST.index)
     }
     if device is not None:
         pipelines = {name: on_device(model, device) for name, model in pipelines.items()}
@@ -126,14 +150,14 @@ def ask(
         metric=metric,
         reason=reason,
         max_rows=max_rows,
+        seed=seed,
         device=device,
         bundled=bundled,
     )
 
 
-def get_ready(question: Question) -> None:
+def compile_models(question: Question) -> None:
     """Fit Mercer's models on a few rows, so that no process has to compile them for itself."""
-    import numpy as np
     from sklearn.base import clone
 
     from mercer.models import describe_model
@@ -147,28 +171,44 @@ def get_ready(question: Question) -> None:
                 clone(model).fit(X.iloc[rows], y[rows]).predict(X.iloc[rows])
 
 
-def parse_seconds(text: str) -> float:
-    """Read a time such as ``90s``, ``2m``, ``1h30m`` or ``45`` (seconds).
+def describe(
+    question: Question,
+    comparison: "RoundsComparison",
+    *,
+    the_map: "MapRecord",
+    budget: float,
+    longer_command: str | None = None,
+) -> "ComparisonRecord":
+    """Return what is kept of a comparison and shown."""
+    from mercer.comparison import ClassRecord, ColumnRecord, QuestionRecord, record_comparison
+    from mercer.models import describe_model
 
-    Examples
-    --------
-    >>> from mercer.cli._compare_question import parse_seconds
-    >>> parse_seconds("2m"), parse_seconds("1h30m"), parse_seconds("45")
-    (120.0, 5400.0, 45.0)
-    """
-    number = r"\d+(?:\.\d+)?"
-    parts = re.fullmatch(
-        rf"(?:({number})h)?(?:({number})m)?(?:({number})s?)?", text.strip().lower().replace(" ", "")
+    data = question.data
+    classes, counts = np.unique(data.y, return_counts=True)
+    known = {name: describe_model(name) for name in question.models}
+    return record_comparison(
+        comparison,
+        QuestionRecord(
+            table=question.table,
+            is_bundled=question.bundled is not None,
+            target=data.target,
+            rows=len(data.y),
+            columns=tuple(ColumnRecord(**asdict(column)) for column in data.columns),
+            classes=tuple(
+                ClassRecord(name=str(name), rows=int(n))
+                for name, n in zip(classes, counts, strict=True)
+            ),
+            notes=tuple(data.notes),
+        ),
+        models={name: (model.label, model.kind) for name, model in known.items()},
+        rows=question.rows,
+        metric_reason=question.reason,
+        budget_seconds=budget,
+        longer_command=longer_command,
+        **question.how_to_fit(comparison.leader),
+        the_map=the_map,
+        seed=question.seed,
     )
-    if parts is None or not any(parts.groups()):
-        raise ValueError(f"--budget takes a time such as 90s, 2m or 1h; got {text!r}.")
-    found = zip(parts.groups(), _UNITS.values(), strict=True)
-    seconds = sum(float(part) * unit for part, unit in found if part)
-    if not 1 <= seconds < 1e7:
-        raise ValueError(
-            f"--budget must be one second or more, and less than 100 days; got {text!r}."
-        )
-    return seconds
 
 
 def _names(models: str) -> list[str]:

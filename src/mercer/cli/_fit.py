@@ -1,5 +1,6 @@
 """``mercer fit``: a table → a fitted model in a file."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -162,3 +163,40 @@ def _speaker(screen: Console) -> Any:
         screen.print(f"[bold]{what:8}[/]{escape(one_line(text))}", soft_wrap=True)
 
     return say
+
+
+def fit_command(
+    name: str,
+    path: str,
+    target: str,
+    *,
+    balanced: bool,
+    seed: int,
+    max_rows: int | None,
+    device: str | None,
+) -> str:
+    """Return the command that fits a model on all rows; ``max_rows`` is None for the usual."""
+    options = ["--balanced"] if balanced else []
+    options += ["--seed", str(seed)] if seed else []
+    options += ["--max-rows", str(max_rows)] if max_rows else []
+    options += ["--device", device] if device else []
+    model = ["--target", target, "--model", name]
+    return shlex.join(["mercer", "fit", path, *model, *options, "-o", f"{name}.skops"])
+
+
+def fit_lines(
+    name: str, path: str, target: str, *, balanced: bool, seed: int, max_rows: int | None
+) -> str:
+    """Return the lines of Python that fit a model on all rows."""
+    options = ", balanced=True" if balanced else ""
+    options += f", random_state={seed}" if seed else ""
+    options += f", max_rows={max_rows}" if max_rows else ""
+    return "\n".join(
+        [
+            "from mercer.models import make_model",
+            "from mercer.tables import read_table, split_target",
+            "",
+            f"data = split_target(read_table({path!r}), {target!r})",
+            f"model = make_model({name!r}, data{options}).fit(data.X, data.y)",
+        ]
+    )

@@ -17,10 +17,12 @@ from mercer._system.words import listed
 
 __all__ = [
     "Device",
+    "check_folder",
     "check_output",
     "console",
     "on_the_cpu",
     "one_line",
+    "parse_seconds",
     "print_json",
     "print_notes",
     "resolve_device",
@@ -114,3 +116,41 @@ def check_output(output: Path, endings: tuple[str, ...]) -> None:
         raise PermissionError(
             f"Nothing can be written to folder {output.parent}: choose another with -o."
         )
+
+
+def check_folder(output: Path) -> None:
+    """Refuse a folder for results where nothing can be written, before hours are spent."""
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{output} is a file: choose another folder with -o.")
+    there = output if output.exists() else next(p for p in output.absolute().parents if p.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file, not a folder: choose another with -o.")
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"Nothing can be written to {there}: choose another folder with -o.")
+
+
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+
+
+def parse_seconds(text: str) -> float:
+    """Read a time such as ``90s``, ``2m``, ``1h30m`` or ``45`` (seconds).
+
+    Examples
+    --------
+    >>> from mercer.cli._output import parse_seconds
+    >>> parse_seconds("2m"), parse_seconds("1h30m"), parse_seconds("45")
+    (120.0, 5400.0, 45.0)
+    """
+    number = r"\d+(?:\.\d+)?"
+    parts = re.fullmatch(
+        rf"(?:({number})h)?(?:({number})m)?(?:({number})s?)?", text.strip().lower().replace(" ", "")
+    )
+    if parts is None or not any(parts.groups()):
+        raise ValueError(f"--budget takes a time such as 90s, 2m or 1h; got {text!r}.")
+    found = zip(parts.groups(), _SECONDS.values(), strict=True)
+    seconds = sum(float(part) * unit for part, unit in found if part)
+    if not 1 <= seconds < 1e7:
+        raise ValueError(
+            f"--budget must be one second or more, and less than 100 days; got {text!r}."
+        )
+    return seconds

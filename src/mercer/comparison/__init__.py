@@ -13,7 +13,7 @@ Three questions, three kinds of answer:
 Three functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
 on one data set and tests every pair, :func:`compare_in_rounds` does so until a time budget is used,
 :func:`compare_over_datasets` asks a table of scores. Many pairs need :func:`holm_correction`, which
-they apply.
+they apply. :func:`read_comparison` reads what ``mercer compare`` found.
 
 Results are frozen, A minus B is positive where A is better, and ``str(result)`` is a sentence::
 
@@ -31,6 +31,18 @@ from mercer.comparison._datasets import (
     plot_critical_difference,
 )
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
+from mercer.comparison._folder import ComparisonFolder, read_comparison
+from mercer.comparison._folder import add_map as add_map
+from mercer.comparison._folder import record_comparison as record_comparison
+from mercer.comparison._folder import write_comparison as write_comparison
+from mercer.comparison._record import ClassRecord as ClassRecord
+from mercer.comparison._record import ColumnRecord as ColumnRecord
+from mercer.comparison._record import ComparisonRecord
+from mercer.comparison._record import MapRecord as MapRecord
+from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import PairRecord as PairRecord
+from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison.engine._metrics import choose_metric
@@ -49,6 +61,8 @@ from mercer.comparison.tests._signed_rank import (
 __all__ = [
     "BayesianResult",
     "Comparison",
+    "ComparisonFolder",
+    "ComparisonRecord",
     "DatasetComparison",
     "FriedmanResult",
     "PairedTestResult",
@@ -71,5 +85,20 @@ __all__ = [
     "kfold_paired_t_test",
     "mcnemar_test",
     "plot_critical_difference",
+    "read_comparison",
     "wilcoxon_test",
 ]
+
+# What `mercer compare` makes its results folder with, and the page takes from it.
+_FOR_MERCER = (
+    "ClassRecord",
+    "ColumnRecord",
+    "MapRecord",
+    "ModelRecord",
+    "PairRecord",
+    "QuestionRecord",
+    "SplitsRecord",
+    "add_map",
+    "record_comparison",
+    "write_comparison",
+)

@@ -1,14 +1,11 @@
 """A frame → a file that is there whole or not at all."""
 
-import csv
 import os
 from pathlib import Path
-from typing import IO, Any
-
-import pandas as pd
+from typing import Any
 
 from mercer._system.files import sweep, written_whole
-from mercer._system.formulas import neutralised
+from mercer._system.formulas import write_delimited
 from mercer.tables._table import as_table
 from mercer.tables.reading._binary import load_package
 from mercer.tables.reading._source import source_name
@@ -69,15 +66,3 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
             frame.to_parquet(stream, index=False, engine="pyarrow")
         else:
             write_delimited(frame, stream, _SEPARATORS[ending])
-
-
-def write_delimited(frame: pd.DataFrame, stream: IO[bytes], separator: str = ",") -> None:
-    """Write to a stream what a file of :func:`write_table` would hold."""
-    neutralised(frame).to_csv(
-        stream,
-        sep=separator,
-        index=False,
-        quoting=csv.QUOTE_NONNUMERIC,
-        lineterminator="\n",
-        encoding="utf-8",
-    )

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer._system.formulas import neutralised_text
+from mercer._system.results import read_table as read_result
 from mercer.report import write_report
-from mercer.report._folder import read_table as read_result
 from mercer.studies import run_studies
 from mercer.tables import read_table, write_table
 

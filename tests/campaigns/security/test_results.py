@@ -92,7 +92,7 @@ def test_any_value_may_be_another(tmp_path, long):
     folder = write_folder(tmp_path / "c")
     cases = [(path, odd) for path in _places(content) for odd in ODD]
     rng = np.random.default_rng(0)
-    chosen = range(len(cases)) if long else rng.choice(len(cases), 8, replace=False)
+    chosen = range(len(cases)) if long else rng.choice(len(cases), 40, replace=False)
     shown = 0
     for number in chosen:
         path, odd = cases[number]

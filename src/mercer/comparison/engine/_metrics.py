@@ -15,6 +15,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from mercer._system import vocabulary
 from mercer.comparison._checks import FloatArray, check_labels
 
 __all__ = [
@@ -27,8 +28,8 @@ __all__ = [
     "score_all",
 ]
 
-METRICS = ("accuracy", "balanced", "f1", "auc", "average-precision", "log-loss")
-LOWER_IS_BETTER = frozenset({"log-loss"})
+METRICS = tuple(vocabulary.METRICS)
+LOWER_IS_BETTER = frozenset(name for name in METRICS if vocabulary.METRICS[name].lower_is_better)
 
 # Classes as positions in the sorted list of them.
 Codes = npt.NDArray[np.intp]

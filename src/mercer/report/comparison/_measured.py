@@ -1,23 +1,21 @@
 """How a comparison was measured, in words, and on what."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from mercer._system.words import confidence, duration, is_known, listed
+from mercer.comparison import ComparisonRecord, SplitsRecord
 from mercer.report._document import page_count
 
 __all__ = ["machine_facts", "measured_sentences"]
 
 
-def measured_sentences(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def measured_sentences(record: ComparisonRecord) -> list[tuple[str, str]]:
     """Return what the page says of splits, preparation, metric, intervals and tests."""
-    level = confidence(content["confidence_level"])
+    level = confidence(record.confidence_level)
     said = {
-        "Splits": _about_splits(content["splits"], content["rounds"]),
+        "Splits": _about_splits(record.splits, record.rounds),
         "Preparation": _PREPARATION,
-        "Metric": content.get("metric_reason") or f"Scored by {content['metric']}.",
+        "Metric": record.metric_reason or f"Scored by {record.metric}.",
         "Intervals": f"{level} {_INTERVALS}",
-        "Tests": _about_tests(content),
+        "Tests": _about_tests(record),
         "Time and size": _COSTS,
     }
     return [(name, text) for name, text in said.items() if text]
@@ -38,20 +36,20 @@ _COSTS = (
 )
 
 
-def _about_splits(splits: Mapping[str, Any], rounds: int) -> str:
+def _about_splits(splits: SplitsRecord, rounds: int) -> str:
     each = "The round" if rounds == 1 else f"Each of the {rounds} rounds"
     return (
-        f"Repeated stratified folds, {splits['folds']} at a time. {each} trains on about "
-        f"{page_count(splits['train_rows'])} rows and tests on about "
-        f"{page_count(splits['test_rows'])} others; every model gets the same splits."
+        f"Repeated stratified folds, {splits.folds} at a time. {each} trains on about "
+        f"{page_count(splits.train_rows)} rows and tests on about "
+        f"{page_count(splits.test_rows)} others; every model gets the same splits."
     )
 
 
-def _about_tests(content: Mapping[str, Any]) -> str:
+def _about_tests(record: ComparisonRecord) -> str:
     """Say how pairs were tested: those of models, and those with the floor, each apart."""
-    floors = sorted(one["name"] for one in content["models"] if one["kind"] == "floor")
-    n_floor = sum(pair["a"] in floors or pair["b"] in floors for pair in content["pairs"])
-    n_pairs = len(content["pairs"]) - n_floor
+    floors = sorted(one.name for one in record.models if one.kind == "floor")
+    n_floor = sum(pair.a in floors or pair.b in floors for pair in record.pairs)
+    n_pairs = len(record.pairs) - n_floor
     families = [f"{n_pairs} of models"] if n_pairs else []
     families += [f"{n_floor} with {listed(floors)}"] if n_floor else []
     if not families:
@@ -66,14 +64,14 @@ def _about_tests(content: Mapping[str, Any]) -> str:
     )
 
 
-def machine_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def machine_facts(record: ComparisonRecord) -> list[tuple[str, str]]:
     """Return what the foot of the page says of the run."""
-    machine = content.get("machine", {})
+    machine = record.machine
     facts = [
-        ("Seed", str(content["seed"])),
-        ("Rounds", str(content["rounds"])),
-        ("Budget", _time(content.get("budget_seconds"))),
-        ("Time of the rounds", _time(content.get("seconds"))),
+        ("Seed", str(record.seed)),
+        ("Rounds", str(record.rounds)),
+        ("Budget", _time(record.budget_seconds)),
+        ("Time of the rounds", _time(record.seconds)),
         ("System", str(machine.get("system", ""))),
         ("Processor", str(machine.get("processor", ""))),
         ("Cores", str(machine.get("cores", "") or "")),

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence
-from mercer.report._comparison_results import Comparison, read_comparison
+from mercer.comparison import ComparisonFolder, ComparisonRecord, read_comparison
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
@@ -69,13 +69,13 @@ def write_comparison_report(
     return write_whole(path, page)
 
 
-def render_comparison(comparison: Comparison) -> str:
+def render_comparison(comparison: ComparisonFolder) -> str:
     """Return the text of the page."""
-    content, curves = comparison.content, comparison.curves
-    question = content["question"]
+    record, curves = comparison.record, comparison.curves
+    question = record.question
     classes = class_shares(question)
-    lines = model_lines(content["models"])
-    leaders = [name for name in content["leaders"] if name in curves["confusion"]]
+    lines = model_lines(record.models)
+    leaders = [name for name in record.leaders if name in curves["confusion"]]
     ranked = [line.name for line in lines if line.name in curves["confusion"]]
     confusions = {
         name: view_confusion(name, curves["classes"], curves["confusion"][name]) for name in ranked
@@ -84,20 +84,20 @@ def render_comparison(comparison: Comparison) -> str:
     colours = {one.name: one.colour for one in classes}
     return render_template(
         "comparison.html",
-        content=content,
+        record=record,
         question=question,
         said=sentences(question),
         classes=classes,
         class_bars=class_bars(classes) if len(classes) > COLOURS else None,
         columns=column_lines(question),
-        metric=metric_named(content["metric"]).words,
-        lower_is_better=bool(content.get("lower_is_better")),
+        metric=metric_named(record.metric).words,
+        lower_is_better=record.lower_is_better,
         lines=lines,
         scored=[line for line in lines if line.is_scored],
         chart=_draw_scores(comparison, lines),
-        pairs=pair_lines(content["pairs"], content["confidence_level"]),
-        level=confidence(content["confidence_level"]),
-        warnings=_warnings(content, lines),
+        pairs=pair_lines(record.pairs, record.confidence_level),
+        level=confidence(record.confidence_level),
+        warnings=_warnings(record, lines),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(
@@ -105,45 +105,45 @@ def render_comparison(comparison: Comparison) -> str:
         ),
         measures=other_measures(comparison),
         scatter=_scatter(comparison),
-        method=_METHODS.get(content["map"].get("method", ""), content["map"].get("method", "")),
-        measured=measured_sentences(content),
-        facts=machine_facts(content),
+        method=_METHODS.get(record.map.method or "", record.map.method),
+        measured=measured_sentences(record),
+        facts=machine_facts(record),
     )
 
 
 _NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
 
 
-def _draw_scores(comparison: Comparison, lines: list[ModelLine]) -> Markup:
+def _draw_scores(comparison: ComparisonFolder, lines: list[ModelLine]) -> Markup:
     scores = scores_by_split(comparison)
-    content = comparison.content
-    metric = metric_named(content["metric"]).words
+    record = comparison.record
+    metric = metric_named(record.metric).words
     return draw_scores(
         [line for line in lines if line.is_scored],
         {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},
         f"{metric[:1].upper()}{metric[1:]} by model",
-        lower_is_better=bool(content.get("lower_is_better")),
+        lower_is_better=record.lower_is_better,
     )
 
 
-def _scatter(comparison: Comparison) -> Scatter | None:
+def _scatter(comparison: ComparisonFolder) -> Scatter | None:
     """Arrange the map; rows that every model gets wrong get a ring if all such rows are listed."""
-    points, hard = comparison.points, comparison.content["hard_rows"]
+    points, hard = comparison.points, comparison.record.hard_rows
     if points.empty:
         return None
-    names = [one["name"] for one in comparison.content["question"]["classes"]]
+    names = [one.name for one in comparison.record.question.classes]
     names += [name for name in dict.fromkeys(points["class"]) if name not in set(names)]
-    is_whole = hard["count"] == len(hard["rows"])
-    marked = {one["row"] for one in hard["rows"]} if is_whole else set()
+    is_whole = hard.count == len(hard.rows)
+    marked = {one.row for one in hard.rows} if is_whole else set()
     return make_scatter(points, names, title="Map of the classes", marked=marked)
 
 
-def _warnings(content: Mapping[str, Any], lines: list[ModelLine]) -> list[str]:
+def _warnings(record: ComparisonRecord, lines: list[ModelLine]) -> list[str]:
     """Return what a reader must know before quoting a number."""
     found = []
-    if content.get("interrupted"):
+    if record.interrupted:
         found.append("It was stopped before its time was up: the rounds that were finished count.")
-    if content.get("too_few_rounds"):
+    if record.too_few_rounds:
         found.append("Intervals of so few rounds are wide or missing.")
     failed = [line.name for line in lines if line.mark.name == "failed"]
     if failed:

@@ -1,13 +1,13 @@
 """What was asked, in words: the rows, the columns that are used and those that are not, classes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
 from mercer._system.words import listed, percent
+from mercer.comparison import ColumnRecord, QuestionRecord
 from mercer.report._document import page_count
 from mercer.report.charts._figures import draw_panel
 from mercer.report.charts._glyphs import COLOURS
@@ -44,18 +44,18 @@ class ColumnLine:
     reason: str
 
 
-def class_shares(question: Mapping[str, Any]) -> list[ClassShare]:
+def class_shares(question: QuestionRecord) -> list[ClassShare]:
     """Return the classes in their own order, which gives them their colours."""
-    total = sum(one["rows"] for one in question["classes"])
+    total = sum(one.rows for one in question.classes)
     return [
         ClassShare(
-            name=one["name"],
-            rows=page_count(one["rows"]),
-            share=percent(one["rows"] / total),
-            weight=one["rows"],
+            name=one.name,
+            rows=page_count(one.rows),
+            share=percent(one.rows / total),
+            weight=one.rows,
             colour=k % COLOURS,
         )
-        for k, one in enumerate(question["classes"])
+        for k, one in enumerate(question.classes)
     ]
 
 
@@ -70,46 +70,46 @@ def class_bars(classes: Sequence[ClassShare]) -> Markup:
     return draw_panel({"title": "", "x_label": label, "y_label": "rows", "layers": [layer]})
 
 
-def column_lines(question: Mapping[str, Any]) -> list[ColumnLine]:
+def column_lines(question: QuestionRecord) -> list[ColumnLine]:
     """Return the columns, those that are not used first."""
-    rows = max(1, question["rows"])
+    rows = max(1, question.rows)
     lines = [
         ColumnLine(
-            name=one["name"],
-            kind=one["kind"],
-            used=one["used"],
-            missing=percent(one["n_missing"] / rows) if one["n_missing"] else "",
-            n_missing=one["n_missing"],
-            n_unique=one["n_unique"],
-            examples=", ".join(one.get("examples", ())),
-            reason=one["reason"],
+            name=one.name,
+            kind=one.kind,
+            used=one.used,
+            missing=percent(one.n_missing / rows) if one.n_missing else "",
+            n_missing=one.n_missing,
+            n_unique=one.n_unique,
+            examples=", ".join(one.examples),
+            reason=one.reason,
         )
-        for one in question["columns"]
+        for one in question.columns
     ]
     return sorted(lines, key=lambda line: line.used)
 
 
-def sentences(question: Mapping[str, Any]) -> list[str]:
+def sentences(question: QuestionRecord) -> list[str]:
     """Tell rows, columns and classes, a sentence each."""
-    rows = f"{page_count(question['rows'])} rows whose {question['target']} is known"
+    rows = f"{page_count(question.rows)} rows whose {question.target} is known"
     return [
-        f"{question['table']} has {rows}.",
-        *_about_columns(question["columns"]),
+        f"{question.table} has {rows}.",
+        *_about_columns(question.columns),
         _about_gaps(question),
         _about_classes(question),
     ]
 
 
-def _about_columns(columns: Sequence[Mapping[str, Any]]) -> list[str]:
-    used = [one for one in columns if one["used"]]
-    dropped = [one for one in columns if not one["used"]]
-    kinds = Counter(one["kind"] for one in used)
+def _about_columns(columns: Sequence[ColumnRecord]) -> list[str]:
+    used = [one for one in columns if one.used]
+    dropped = [one for one in columns if not one.used]
+    kinds = Counter(one.kind for one in used)
     of = [f"{n} of {_KINDS.get(kind, kind)}" for kind, n in kinds.most_common()]
     if len(of) == 1:
-        of = [f"all of {_KINDS.get(used[0]['kind'], used[0]['kind'])}"]
+        of = [f"all of {_KINDS.get(used[0].kind, used[0].kind)}"]
     said = [f"Models see {_columns(len(used))}: {listed(of)}." if used else "Models see no column."]
     if dropped:
-        some = [_quoted(one["name"]) + _because(one) for one in dropped[:_MOST_NAMED]]
+        some = [_quoted(one.name) + _because(one) for one in dropped[:_MOST_NAMED]]
         if len(dropped) > _MOST_NAMED:
             some.append(f"{len(dropped) - _MOST_NAMED} more")
         said.append(f"{_columns(len(dropped)).capitalize()} are not used: {listed(some)}."
@@ -117,24 +117,24 @@ def _about_columns(columns: Sequence[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def _because(column: Mapping[str, Any]) -> str:
-    return f" ({column['reason'].rstrip('.') or column['kind']})"
+def _because(column: ColumnRecord) -> str:
+    return f" ({column.reason.rstrip('.') or column.kind})"
 
 
-def _about_gaps(question: Mapping[str, Any]) -> str:
-    gaps = [one for one in question["columns"] if one["used"] and one["n_missing"]]
+def _about_gaps(question: QuestionRecord) -> str:
+    gaps = [one for one in question.columns if one.used and one.n_missing]
     if not gaps:
         return "No value that is used is missing."
-    worst = max(gaps, key=lambda one: one["n_missing"])
-    most = f"{_quoted(worst['name'])} ({percent(worst['n_missing'] / max(1, question['rows']))})"
+    worst = max(gaps, key=lambda one: one.n_missing)
+    most = f"{_quoted(worst.name)} ({percent(worst.n_missing / max(1, question.rows))})"
     if len(gaps) == 1:
         return f"Values are missing in one column that is used, {most}."
     return f"Values are missing in {len(gaps)} columns that are used, most in {most}."
 
 
-def _about_classes(question: Mapping[str, Any]) -> str:
+def _about_classes(question: QuestionRecord) -> str:
     classes = sorted(class_shares(question), key=lambda one: -one.weight)
-    target = _quoted(question["target"])
+    target = _quoted(question.target)
     if len(classes) <= _MOST_NAMED:
         named = [f"{_quoted(one.name)} ({one.rows} rows, {one.share})" for one in classes]
         return f"{target} has {len(classes)} classes: {listed(named)}."

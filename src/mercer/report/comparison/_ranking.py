@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from mercer._system.vocabulary import STANDINGS, Mark, metric_named
 from mercer._system.words import duration, fixed, is_known, p_number, p_remark, signed, size
-from mercer.report._comparison_results import Comparison
+from mercer.comparison import ComparisonFolder, ModelRecord, PairRecord
 from mercer.report._document import page_count
 from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
@@ -70,39 +69,38 @@ class PairLine:
     is_different: bool
 
 
-def model_lines(models: Sequence[Mapping[str, Any]]) -> list[ModelLine]:
+def model_lines(models: Sequence[ModelRecord]) -> list[ModelLine]:
     """Return the ranking as the page shows it, in the order of ``comparison.json``."""
     return [_model(model) for model in models]
 
 
-def _model(model: Mapping[str, Any]) -> ModelLine:
-    if model["error"]:
+def _model(model: ModelRecord) -> ModelLine:
+    if model.error:
         mark = STANDINGS["failed"]
-    elif model["note"] and not is_known(model["score"]):
+    elif model.note and not is_known(model.score):
         mark = STANDINGS["left out"]
     else:
-        mark = STANDINGS.get(model["against_best"] or "", STANDINGS["not tested"])
-    sample = model.get("sample", "")
-    said = [sample and f"It {sample}.", model["error"], model["note"], model.get("warning", "")]
+        mark = STANDINGS.get(model.against_best or "", STANDINGS["not tested"])
+    sample = model.sample and f"It {model.sample}."
+    said = [sample, model.error, model.note, model.warning]
     numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
-    is_scored = is_known(model["score"])
     return ModelLine(
-        name=model["name"],
-        label=model["label"],
-        kind=_KINDS.get(model["kind"], model["kind"]),
+        name=model.name,
+        label=model.label,
+        kind=_KINDS.get(model.kind, model.kind),
         mark=mark,
-        p=p_remark(model["pvalue"]),
-        score=fixed(model["score"], _PLACES) if is_scored else "–",
-        interval=_interval(model["low"], model["high"]),
-        behind=fixed(model["difference"], _PLACES)
-        if is_known(model["difference"]) and mark.name != "best"
+        p=p_remark(model.pvalue),
+        score=fixed(model.score, _PLACES) if is_known(model.score) else "–",
+        interval=_interval(model.low, model.high),
+        behind=fixed(model.difference, _PLACES)
+        if is_known(model.difference) and mark.name != "best"
         else "",
-        fit=duration(model["fit_seconds"]),
-        predict=duration(model["predict_seconds"]),
-        size=size(model["bytes"]),
-        rows=page_count(model["n_rows_fitted"]) if is_scored else "–",
+        fit=duration(model.fit_seconds),
+        predict=duration(model.predict_seconds),
+        size=size(model.bytes),
+        rows=page_count(model.n_rows_fitted) if is_known(model.n_rows_fitted) else "–",
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
-        numbers={name: model[name] for name in numbers},
+        numbers={name: getattr(model, name) for name in numbers},
     )
 
 
@@ -112,15 +110,15 @@ def _interval(low: float | None, high: float | None) -> str:
     return f"{fixed(low, _PLACES)} to {fixed(high, _PLACES)}"
 
 
-def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLine]:
+def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
     """Return all pairs, those that differ by more than chance first, then by p."""
     lines = []
     for pair in pairs:
-        a, b, gap, low, high = (pair[key] for key in ("a", "b", "difference", "low", "high"))
+        a, b, gap, low, high = pair.a, pair.b, pair.difference, pair.low, pair.high
         if is_known(gap) and gap < 0:
             a, b, gap = b, a, -gap
             low, high = (-high, -low) if is_known(low) and is_known(high) else (None, None)
-        corrected = pair["corrected"]
+        corrected = pair.corrected
         lines.append(
             (
                 corrected if is_known(corrected) else 2.0,
@@ -129,9 +127,9 @@ def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLin
                     worse=b,
                     difference=signed(gap, _PLACES) if is_known(gap) else "–",
                     interval=_interval(low, high),
-                    p=p_number(pair["pvalue"]),
+                    p=p_number(pair.pvalue),
                     corrected=p_number(corrected),
-                    verdict=pair["verdict"],
+                    verdict=pair.verdict,
                     is_different=is_known(corrected) and corrected < 1 - level,
                 ),
             )
@@ -139,20 +137,20 @@ def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLin
     return [line for _, line in sorted(lines, key=lambda one: one[0])]
 
 
-def scores_by_split(comparison: Comparison) -> pd.DataFrame:
+def scores_by_split(comparison: ComparisonFolder) -> pd.DataFrame:
     """Return the lines of ``scores.csv`` that count: models in the ranking, splits of all."""
-    names = [one["name"] for one in comparison.content["models"] if is_known(one["score"])]
+    names = [one.name for one in comparison.record.models if is_known(one.score)]
     scores = comparison.scores[comparison.scores["model"].isin(names)]
     shared = scores.groupby("split")["model"].nunique() == len(names)
     return scores[scores["split"].isin(shared.index[shared])]
 
 
-def other_measures(comparison: Comparison) -> tuple[list[str], list[tuple[str, list[str]]]]:
+def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Return the names of all measures, and their means for every model in the ranking."""
     scores = scores_by_split(comparison)
     columns = [one for one in scores.columns if one not in ("model", "split", "score")]
     means = scores.groupby("model")[columns].mean()
-    order = [one["name"] for one in comparison.content["models"] if one["name"] in means.index]
+    order = [one.name for one in comparison.record.models if one.name in means.index]
     lines = [
         (
             name,

@@ -1,0 +1,309 @@
+"""The results folder of ``mercer compare``: written whole, and read with care."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from mercer._system.environment import machine, versions
+from mercer._system.files import moved_in_whole, sweep, written_whole
+from mercer._system.formulas import write_delimited
+from mercer._system.results import check_folder, read_json, read_table
+from mercer.comparison._details import confusion_counts, curves_of, hard_rows
+from mercer.comparison._record import (
+    ComparisonRecord,
+    HardRowRecord,
+    HardRowsRecord,
+    MapRecord,
+    ModelRecord,
+    PairRecord,
+    QuestionRecord,
+    SplitsRecord,
+)
+from mercer.comparison._rounds_result import RoundsComparison
+from mercer.comparison.engine._metrics import LOWER_IS_BETTER
+
+__all__ = [
+    "ComparisonFolder",
+    "add_map",
+    "read_comparison",
+    "record_comparison",
+    "write_comparison",
+]
+
+_COMMAND = "mercer compare"
+_RECORD = "comparison.json"  # moved last: where it is, all else is
+_PAGE = "report.html"  # of the results before: it goes with them
+_POINTS = ("row", "x", "y", "class", "held_out")
+_MOST_LEADERS = 4
+
+
+@dataclass(frozen=True)
+class ComparisonFolder:
+    """What a results folder of ``mercer compare`` holds.
+
+    Attributes
+    ----------
+    record : ComparisonRecord
+        ``comparison.json``: the question, the ranking, the tests and the answer.
+    curves : mapping
+        ``curves.json``: confusion matrices, and curves of the leaders.
+    scores : DataFrame
+        ``scores.csv``: a line per model and split, a column per measure.
+    points : DataFrame
+        ``map.csv``: row, x, y, class and held_out.
+    """
+
+    record: ComparisonRecord
+    curves: Mapping[str, Any]
+    scores: pd.DataFrame
+    points: pd.DataFrame
+
+
+def record_comparison(
+    comparison: RoundsComparison,
+    question: QuestionRecord,
+    *,
+    models: Mapping[str, tuple[str, str]],
+    rows: npt.NDArray[np.intp],
+    metric_reason: str,
+    budget_seconds: float,
+    longer_command: str | None,
+    fit_command: str,
+    python: str,
+    the_map: MapRecord,
+    seed: int,
+) -> ComparisonRecord:
+    """Return what is kept of a comparison.
+
+    ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
+    number of each sample in the user's table, counted from 1.
+    """
+    rivals = [name for name in comparison.scores if models[name][1] != "floor"]
+    hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
+    return ComparisonRecord(
+        question=question,
+        metric=comparison.metric,
+        metric_reason=metric_reason,
+        lower_is_better=comparison.metric in LOWER_IS_BETTER,
+        positive_class=str(comparison.positive) if len(comparison.classes) == 2 else None,
+        confidence_level=comparison.confidence_level,
+        budget_seconds=budget_seconds,
+        seconds=round(comparison.seconds, 2),
+        interrupted=comparison.interrupted,
+        rounds=len(comparison.rounds),
+        splits=SplitsRecord(
+            folds=comparison.n_folds, train_rows=comparison.n_train, test_rows=comparison.n_test
+        ),
+        models=_model_records(comparison, models),
+        pairs=_pair_records(comparison),
+        answer=comparison.answer,
+        too_few_rounds=comparison.has_few_rounds,
+        longer_command=longer_command,
+        leader=comparison.leader,
+        leaders=_leaders(comparison, models),
+        hard_rows=HardRowsRecord(
+            count=hard["count"],
+            tested=hard["tested"],
+            rows=tuple(HardRowRecord(**line) for line in hard["rows"]),
+        ),
+        map=the_map,
+        fit_command=fit_command,
+        python=python,
+        versions=versions(),
+        machine=machine(),
+        seed=seed,
+    )
+
+
+def _model_records(
+    comparison: RoundsComparison, models: Mapping[str, tuple[str, str]]
+) -> tuple[ModelRecord, ...]:
+    """Return the ranking, those that failed or were left out at its end."""
+    table = comparison.summary.rename(columns={"n_bytes": "bytes"})
+    lines = _without_nan(table.rename_axis("name").reset_index())
+    for line in lines:
+        line["label"], line["kind"] = models[line["name"]]
+        for count in ("bytes", "n_rows_fitted"):
+            line[count] = None if line[count] is None else int(line[count])
+    return tuple(ModelRecord(**line) for line in lines)
+
+
+def _pair_records(comparison: RoundsComparison) -> tuple[PairRecord, ...]:
+    table = comparison.pairs.drop(columns=["test", "statistic"])
+    lines = _without_nan(table.rename(columns={"pvalue_holm": "corrected"}))
+    return tuple(PairRecord(**line) for line in lines)
+
+
+def _without_nan(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as JSON has them, with None for NaN."""
+    lines: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
+    return lines
+
+
+def _leaders(
+    comparison: RoundsComparison, models: Mapping[str, tuple[str, str]]
+) -> tuple[str, ...]:
+    """Return the best model and those that cannot be told from it."""
+    table = comparison.summary
+    alike = table.index[table["against_best"].isin(["best", "not told apart"])]
+    return tuple(str(name) for name in alike if models[name][1] != "floor")[:_MOST_LEADERS]
+
+
+def write_comparison(
+    folder: Path,
+    record: ComparisonRecord,
+    comparison: RoundsComparison,
+    *,
+    rows: npt.NDArray[np.intp],
+    points: pd.DataFrame,
+    table: pd.DataFrame | None = None,
+) -> None:
+    """Write everything, then move it to its place together: on failure what was there stays.
+
+    ``points`` is the map, and ``table`` is written too where the user gave none.
+    """
+    with _errors_naming(folder):
+        sweep(folder.absolute())
+        with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
+            _write_csv(place / "scores.csv", _scores(comparison))
+            _write_csv(place / "predictions.csv", _predictions(comparison, record.leaders, rows))
+            _write_csv(place / "map.csv", points)
+            _write_json(place / "curves.json", _curves(comparison, record.leaders))
+            if table is not None:
+                _write_csv(place / "table.csv", table)
+            _write_json(place / _RECORD, record.to_json())
+
+
+def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
+    """Write a map that was drawn after the rest, and the record that tells of it.
+
+    Returns False, and writes nothing, where another run has replaced the results meanwhile.
+    """
+    with _errors_naming(folder):
+        try:
+            there = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return False
+        if {**there, "map": None} != {**json.loads(_as_text(record.to_json())), "map": None}:
+            return False
+        with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
+            _write_csv(place / "map.csv", points)
+            _write_json(place / _RECORD, record.to_json())
+    return True
+
+
+@contextmanager
+def _errors_naming(folder: Path) -> Iterator[None]:
+    """Name the folder in errors of files in it."""
+    try:
+        yield
+    except OSError as error:
+        first = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        raise type(error)(
+            f"The results cannot be written to {folder} ({first.strerror or first}): free some "
+            "space or choose another folder with -o."
+        ) from error
+
+
+def _write_csv(path: Path, frame: pd.DataFrame) -> None:
+    with written_whole(path) as beside, beside.open("wb") as stream:
+        write_delimited(frame, stream)
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(_as_text(content), encoding="utf-8")
+
+
+def _as_text(content: Mapping[str, Any]) -> str:
+    """Return JSON; bytes of a path that are not text become question marks."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _scores(comparison: RoundsComparison) -> pd.DataFrame:
+    scores = comparison.metrics.rename_axis(["model", "split"]).reset_index()
+    scores.insert(2, "score", scores[comparison.metric])
+    return scores
+
+
+def _predictions(
+    comparison: RoundsComparison, leaders: Sequence[str], rows: npt.NDArray[np.intp]
+) -> pd.DataFrame:
+    frame = comparison.predictions.reset_index()
+    frame.insert(1, "row", rows[frame.pop("sample")])
+    frame = frame.rename(columns={"y_true": "truth"})
+    for name in leaders:
+        if comparison.has_probabilities[name] and name in comparison.outputs:
+            for c, label in enumerate(comparison.classes):
+                values = comparison.outputs[name][:, c].astype(float)
+                frame[f"p:{name}:{label}"] = values.round(6)
+    return frame
+
+
+def _curves(comparison: RoundsComparison, leaders: Sequence[str]) -> dict[str, Any]:
+    return {
+        "classes": [str(label) for label in comparison.classes],
+        "confusion": {name: confusion_counts(comparison, name) for name in comparison.scores},
+        "leaders": {name: curves_of(comparison, name) for name in leaders},
+    }
+
+
+def read_comparison(folder: str | os.PathLike[str]) -> ComparisonFolder:
+    """Read the results folder of ``mercer compare``.
+
+    A folder may come from somebody else: what is not as the command writes it is refused.
+
+    Parameters
+    ----------
+    folder : path-like
+        What ``mercer compare`` wrote.
+
+    Returns
+    -------
+    ComparisonFolder
+        The record, the curves, the scores and the points of the map.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the folder is not there, or a file in it is missing or not what it should be.
+
+    Examples
+    --------
+    >>> from mercer.comparison import read_comparison
+    >>> read_comparison("mercer-comparison").record.answer  # doctest: +SKIP
+    'knn and logistic are not told apart; all are better than dummy (p < 0.001).'
+    """
+    folder = Path(folder)
+    check_folder(folder)
+    path = folder / _RECORD
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{folder} is not a results folder of `{_COMMAND}`: {_RECORD} is missing."
+        )
+    content = read_json(folder, _RECORD, dict, _COMMAND)
+    try:
+        record = ComparisonRecord.from_json(content)
+    except ValueError as error:
+        raise ValueError(f"{path} is not what `{_COMMAND}` writes: {error}.") from error
+    curves = read_json(folder, "curves.json", dict, _COMMAND)
+    for key in ("classes", "confusion", "leaders"):
+        if key not in curves:
+            raise ValueError(f"{folder / 'curves.json'} has no {key!r}.")
+    points = read_table(folder, "map.csv", _POINTS, ("row", "x", "y"))
+    points["held_out"] = points["held_out"].str.lower().isin(["true", "1"])
+    return ComparisonFolder(record, curves, _read_scores(folder), points)
+
+
+def _read_scores(folder: Path) -> pd.DataFrame:
+    name, keys = "scores.csv", ("model", "split", "score")
+    header = read_table(folder, name, keys, ())
+    return read_table(folder, name, keys, [one for one in header.columns if one != "model"])
