@@ -15,7 +15,7 @@ import mercer
 ROOT = Path(mercer.__file__).parent
 PACKAGES = (
     "bandwidth", "classifiers", "cli", "discriminants", "graphs", "information", "kernels", "plots",
-    "samples", "spectral", "sums",
+    "report", "samples", "spectral", "sums",
 )  # fmt: skip
 _PLACE = "\0"  # stands for a part that is filled in: a name, a number, a path
 

@@ -199,7 +199,7 @@ def test_tables(kind, refused):
 def test_missing_target_is_suggested(refused):
     for command in ("fit", "compare", "project"):
         refused(command, "good.csv", "-t", "Knid", words=["'Knid' in good.csv", "mean 'kind'?"])
-        refused(command, "good.csv", "-t", "age", words=["its columns are 'x', 'kind'"])
+        refused(command, "good.csv", "-t", "age", words=["its columns are 'x' and 'kind'"])
     refused("compare", "good.csv", words=["--target NAME", "good.csv"])
     refused("fit", "good.csv", words=["--target", "mercer fit --help"])
 

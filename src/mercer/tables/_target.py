@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer.tables._sentences import counted, listed, quoted
+from mercer._system.words import count_of
+from mercer.tables._sentences import listed, quoted
 from mercer.tables._table import Column, LabelledTable, Table, as_table
 from mercer.tables.typing._cells import as_numbers, as_text, is_number
 from mercer.tables.typing._kinds import check_column, describe_columns
@@ -82,7 +83,7 @@ def split_target(
         raise ValueError(f"No row has a value in {where}: choose another target.")
     if n_without:
         notes.append(
-            f"{counted(n_without, 'row')} without a value of {quoted(target)} "
+            f"{count_of(n_without, 'row')} without a value of {quoted(target)} "
             f"{'is' if n_without == 1 else 'are'} left out."
         )
     counts = np.bincount(classes.codes[has_class], minlength=len(classes.categories))
@@ -93,12 +94,12 @@ def split_target(
         rare = [str(name) for name in classes.categories[is_rare]]
         if len(counts) - len(rare) < 2:
             raise ValueError(
-                f"Fewer than two classes in {where} have {counted(min_class_rows, 'row')} or more "
+                f"Fewer than two classes in {where} have {count_of(min_class_rows, 'row')} or more "
                 f"(too small: {listed(rare)}): add rows or choose another target."
             )
         notes.append(
-            f"{counted(len(rare), 'class', 'classes')} of {quoted(target)} with fewer than "
-            f"{counted(min_class_rows, 'row')} ({listed(rare)}) "
+            f"{count_of(len(rare), 'class', 'classes')} of {quoted(target)} with fewer than "
+            f"{count_of(min_class_rows, 'row')} ({listed(rare)}) "
             f"{'is' if len(rare) == 1 else 'are'} left out."
         )
     keep = np.append(~is_rare, False)[classes.codes]
@@ -140,7 +141,7 @@ def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, wher
             )
     elif many and (2 * n_classes > n_rows or n_classes > _MOST_CLASSES):
         raise ValueError(
-            f"{n_classes} different values in {counted(n_rows, 'row')} of {where} look like names "
+            f"{n_classes} different values in {count_of(n_rows, 'row')} of {where} look like names "
             "or text, not classes: choose another target."
         )
 
@@ -160,7 +161,7 @@ def _column_notes(columns: list[Column]) -> list[str]:
         shown = ", ".join(f"{quoted(column.name)} ({column.kind})" for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
         are = "is" if len(unused) == 1 else "are"
-        notes.append(f"{counted(len(unused), 'column')} {are} not used: {shown}{more}.")
+        notes.append(f"{count_of(len(unused), 'column')} {are} not used: {shown}{more}.")
     by_reason: dict[str, list[str]] = {}
     for column in columns:
         if column.used and column.reason:
@@ -175,7 +176,7 @@ def _column_notes(columns: list[Column]) -> list[str]:
     if rest:
         are = "is" if len(rest) == 1 else "are"
         notes.append(
-            f"{counted(len(rest), 'more column')} ({listed(rest)}) {are} read in a particular way; "
-            "the list of columns says how."
+            f"{count_of(len(rest), 'more column')} ({listed(rest)}) {are} read in a particular "
+            "way; the list of columns says how."
         )
     return notes

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._system.words import p_value
 from mercer.comparison import holm_correction
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import (
@@ -71,7 +72,7 @@ class TableDifference:
         return self.pvalue <= self.level / 2 or bool(self.differing)
 
     def __str__(self) -> str:
-        together = f"all columns together: p = {self.pvalue:.2g}"
+        together = f"all columns together: {p_value(self.pvalue)}"
         who = f"{self.names[0]} and {self.names[1]}"
         if not self.differs:
             return (

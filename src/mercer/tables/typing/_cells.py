@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer.tables._sentences import counted, quoted
+from mercer._system.words import count_of
+from mercer.tables._sentences import quoted
 
 __all__ = [
     "ABSENT",
@@ -127,7 +128,7 @@ class Unread:
         are = f"is not a {kind} and is" if self.count == 1 else f"are not {kind}s and are"
         first = "" if self.count == 1 else "first "
         return (
-            f"{counted(self.count, 'cell')} {are} taken as missing "
+            f"{count_of(self.count, 'cell')} {are} taken as missing "
             f"({first}{quoted(self.text)} in row {self.row})"
         )
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer.tables._sentences import ColumnNotFoundError, counted, did_you_mean, quoted
+from mercer._system.words import count_of
+from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
 from mercer.tables._table import USABLE, Column, as_table
 from mercer.tables.typing._cells import (
     ABSENT,
@@ -107,8 +108,7 @@ def check_column(name: str, names: Iterable[str], table: str) -> None:
     names = list(names)
     if name in names:
         return
-    shown = ", ".join(quoted(other) for other in names[:8]) + (", …" if len(names) > 8 else "")
-    hint = did_you_mean(str(name), names, f"its columns are {shown}.")
+    hint = did_you_mean(str(name), names, f"its columns are {listed(names, most=8)}.")
     raise ColumnNotFoundError(f"There is no column {quoted(name)} in {table}: {hint}")
 
 
@@ -195,7 +195,7 @@ def _describe_numbers(
         return _column(name, "identifier", asked, n, n_missing, "it numbers the rows", **facts)
     reasons = [unread.sentence("number")] if unread else []
     if n_infinite:
-        reasons.append(f"{counted(n_infinite, 'infinite value')} taken as missing")
+        reasons.append(f"{count_of(n_infinite, 'infinite value')} taken as missing")
     if style not in ("", "plain"):
         reasons.append(f"read as numbers written like {style}")
     return _column(name, "number", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
@@ -256,9 +256,9 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     if asked is not None:
         reason = f"it is {kind}, as you say" if kind == "text" else f"it is an {kind}, as you say"
     elif kind == "text":
-        reason = f"free text ({counted(n_unique, 'different value')})"
+        reason = f"free text ({count_of(n_unique, 'different value')})"
     else:
-        reason = f"{n_unique} different values in {counted(n - n_missing, 'row')}"
+        reason = f"{n_unique} different values in {count_of(n - n_missing, 'row')}"
     return _column(name, kind, asked, n, n_missing, reason, **facts)
 
 
