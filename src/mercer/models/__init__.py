@@ -4,7 +4,7 @@
 
     LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
         │                                   ├─ tuned by folds           _tuned
-        │                                   ├─ on at most so many rows  _wrappers
+        │                                   ├─ on a sample of the rows  _wrappers
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
         ▼

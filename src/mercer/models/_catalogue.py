@@ -21,8 +21,8 @@ from mercer.tables import LabelledTable, make_preprocessor
 
 __all__ = ["ModelInfo", "NamedForest", "describe_model", "list_models", "make_model"]
 
-_EXACT_ROWS = 2000  # up to which Fisher's discriminant is expanded on all rows
-_MAX_ROWS = 10_000  # that methods of quadratic cost are fitted on: one to four seconds each
+_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class _Question:
-    """What an estimator may depend on."""
+    """What the estimator of a model may depend on."""
 
     n_rows: int
     balanced: bool
@@ -75,7 +75,7 @@ def _fisher(asked: _Question) -> Any:
 
 
 def _laplacian(asked: _Question) -> Any:
-    # Angles know no priors: equal ones would be counted twice.
+    # Angles do not depend on priors; equal priors would weigh the classes a second time.
     return LaplacianClassifier(scoring=asked.scoring, random_state=asked.random_state)
 
 

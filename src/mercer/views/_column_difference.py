@@ -59,7 +59,8 @@ def column_difference(
     gap, p = 0.0, 1.0
     if len(a) and len(b):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # exact p-value approximated
+            # SciPy warns where it approximates the p-value.
+            warnings.simplefilter("ignore", RuntimeWarning)
             found = ks_2samp(a, b)
         gap, p = float(found.statistic), float(found.pvalue)
     texts = [_median(part, column) for part in (a, b)]

@@ -25,9 +25,9 @@ from mercer.tables import LabelledTable, Table, make_preprocessor
 
 __all__ = ["PROJECTIONS", "project_table"]
 
-_EXACT_ROWS = 2000
-_HELD_OUT = 0.25  # share of the rows that a method which sees classes is not fitted on
-_TAIL = 0.005  # share of the values at either end that may lie farther out than the rest
+_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
+_TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     n_fitted = min(chosen.max_rows, max(2, round(share * len(labels))))
     rows = stratified_rows(labels, n_fitted, 1.0, check_random_state(random_state))
 
-    X = _within_reach(data, rows)
+    X = _with_outliers_drawn_in(data, rows)
     Z = np.asarray(make_preprocessor(data.columns).fit(X.iloc[rows]).transform(X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -161,7 +161,7 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     said = [one.message for one in caught if issubclass(one.category, UserWarning)]
     notes = [str(message).splitlines()[0] for message in said]
     if found.shape[1] < 2:
-        found = np.column_stack([found[:, 0], _second(Z, found[:, 0], rows)])
+        found = np.column_stack([found[:, 0], _second_axis(Z, found[:, 0], rows)])
         notes.append("There is one direction only; y is the first principal component of the rest.")
     is_held_out = ~np.isin(np.arange(len(labels)), rows)
     if is_held_out.any():
@@ -178,7 +178,7 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     return Table(frame, method, tuple(dict.fromkeys(notes)))
 
 
-def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
+def _with_outliers_drawn_in(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
     """Return the columns with numbers that lie far out drawn in.
 
     One row with a number a million times too large would be the scale of its column, for which all
@@ -191,12 +191,12 @@ def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
             values = X[column.name].to_numpy(dtype=np.float64)
             known = values[rows][np.isfinite(values[rows])]
             low, high = np.quantile(known, [_TAIL, 1 - _TAIL]) if len(known) else (0.0, 0.0)
-            if low < high:  # else nearly all are the same, and the others are what there is to see
+            if low < high:  # Where nearly all are the same, the others must stay visible.
                 X[column.name] = values.clip(low - (high - low), high + (high - low))
     return X
 
 
-def _second(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+def _second_axis(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
     """Return the first principal component of what a regression on x leaves of Z."""
     centre, x_centre = Z[rows].mean(axis=0), x[rows].mean()
     Z, x = Z - centre, x - x_centre
