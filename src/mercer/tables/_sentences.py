@@ -1,4 +1,4 @@
-"""Parts of the sentences that users read, each on one line whatever a cell or a name holds."""
+"""Words of the sentences that users read: one line each, whatever a cell or a name holds."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ __all__ = [
     "quoted",
 ]
 
-_LONGEST = 40  # Cells and names are cut to this many characters.
+_LONGEST = 40  # characters of a cell or name that are shown
 
 
 class ColumnNotFoundError(LookupError):
