@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
+from mercer._arrays import FloatArray
 from mercer.tables import Column
 
 __all__ = ["ColumnDifference", "column_difference"]
@@ -109,7 +110,7 @@ def _contingency(counts: NDArray[np.intp]) -> float:
     return float(chi2_contingency(counts, correction=False).pvalue)
 
 
-def _as_floats(values: pd.Series) -> NDArray[np.float64]:
+def _as_floats(values: pd.Series) -> FloatArray:
     """Return numbers as they are and dates as days from 1970."""
     if pd.api.types.is_datetime64_any_dtype(values):
         days = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
@@ -117,7 +118,7 @@ def _as_floats(values: pd.Series) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _median(part: NDArray[np.float64], column: Column) -> str:
+def _median(part: FloatArray, column: Column) -> str:
     if not len(part):
         return "no values"
     middle = float(np.median(part))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer.comparison import holm_correction
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import (
@@ -230,8 +231,8 @@ def _read_alike(
 
 
 def _sample_rows(
-    Z: NDArray[np.float64], is_second: NDArray[np.bool_], random_state: int
-) -> tuple[list[NDArray[np.float64]], list[str]]:
+    Z: FloatArray, is_second: NDArray[np.bool_], random_state: int
+) -> tuple[list[FloatArray], list[str]]:
     rng = np.random.default_rng(random_state)
     parts, is_cut = [], False
     for mask in (~is_second, is_second):
