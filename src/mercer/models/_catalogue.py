@@ -97,8 +97,9 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int) -> Any:
             return NamedForest(class_weight=class_weight, n_jobs=-1, random_state=seed)
         case "boosting":
             return HistGradientBoostingClassifier(class_weight=class_weight, random_state=seed)
-        case _:
+        case "dummy":
             return DummyClassifier(strategy="prior")
+    raise NotImplementedError(f"Model {name!r} has no classifier.")
 
 
 def list_models() -> list[str]:

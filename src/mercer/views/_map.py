@@ -155,8 +155,9 @@ def _make_projection(method: str, n_rows: int, n_components: int, seed: int) -> 
             return LinearDiscriminantAnalysis()
         case "pca":
             return PCA(n_components, random_state=seed)
-        case _:
+        case "eigenmaps":
             return LaplacianEigenmaps(n_components=2)
+    raise NotImplementedError(f"Method {method!r} has no projection.")
 
 
 def _with_outliers_drawn_in(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
