@@ -20,7 +20,7 @@ from mercer._arrays import detached, refuse_tensor, to_numpy
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer._system.extras import how_to_install
-from mercer.models._wrappers import CappedClassifier, DelegatingClassifier
+from mercer.models._wrappers import CappedClassifier, DelegatingClassifier, keep_features
 from mercer.samples import check_row_weights
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]
@@ -223,10 +223,8 @@ def on_device(pipeline: Pipeline, device: str) -> Pipeline:
             return model
         wrapper = OnDevice(model, device=device)
         if hasattr(model, "classes_"):  # fitted
-            wrapper.estimator_ = model
-            for name in ("classes_", "feature_names_in_", "n_features_in_"):
-                if hasattr(model, name):
-                    setattr(wrapper, name, getattr(model, name))
+            wrapper.estimator_, wrapper.classes_ = model, model.classes_
+            keep_features(wrapper, model)
         return wrapper
 
     return _with_classifier(pipeline, wrap)
