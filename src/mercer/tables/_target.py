@@ -15,10 +15,10 @@ from mercer.tables.typing._match import typed_frame
 
 __all__ = ["split_target"]
 
-_MANY_NUMBERS = 20  # different numbers up to which they are taken for classes without doubt
-_ROWS_PER_CLASS = 5  # fewer on average, and many numbers are quantities
+_FEW_CLASSES = 20  # Up to this many different values are classes without doubt.
+_ROWS_PER_CLASS = 5  # More numbers are a quantity if they have fewer rows on average.
 _MOST_CLASSES = 1000
-_MOST_NOTES = 10  # on columns that are read in a particular way
+_MOST_NOTES = 10  # At most this many notes tell of columns that are read in a particular way.
 
 
 def split_target(
@@ -107,7 +107,7 @@ def split_target(
     columns = describe_columns(Table(frame, table.name), target, kinds=kinds)
     if not any(column.used for column in columns):
         raise ValueError(
-            f"No column of {table.name} is left to learn from{_why(columns)}; add one."
+            f"No column of {table.name} is left to learn from{_why_unused(columns)}; add one."
         )
     notes += _column_notes(columns)
     names = np.asarray(classes.categories, dtype=object)[classes.codes[keep]]
@@ -121,14 +121,14 @@ def split_target(
 
 
 def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, where: str) -> None:
-    """Refuse a target without two classes, and one that is a quantity, a name or a sentence."""
+    """Raise if a target has one class only, or holds a quantity, names or sentences."""
     n_classes, n_rows = len(counts), int(counts.sum())
     if n_classes == 1:
         raise ValueError(
             f"Every row has the same class {quoted(classes.categories[0])} in {where}, so there is "
             "nothing to tell apart: choose another target."
         )
-    many = n_classes > _MANY_NUMBERS
+    many = n_classes > _FEW_CLASSES
     if is_number(values):
         numbers = as_numbers(values)
         is_fraction = bool(np.any(numbers[np.isfinite(numbers)] % 1))
@@ -146,7 +146,7 @@ def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, wher
         )
 
 
-def _why(columns: list[Column]) -> str:
+def _why_unused(columns: list[Column]) -> str:
     if not columns:
         return ": it has none but the target"
     reasons = [f"{quoted(column.name)} ({column.kind}: {column.reason})" for column in columns[:3]]
@@ -154,7 +154,7 @@ def _why(columns: list[Column]) -> str:
 
 
 def _column_notes(columns: list[Column]) -> list[str]:
-    """One note on all columns that are not used, and one on those read in a particular way."""
+    """Return a note on the columns that are not used, and notes on how others are read."""
     unused = [column for column in columns if not column.used]
     notes = []
     if unused:

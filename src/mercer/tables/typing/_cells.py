@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer._system.words import count_of
 from mercer.tables._sentences import quoted
 
@@ -53,7 +53,7 @@ def is_date(values: pd.Series) -> bool:
     return bool(pd.api.types.is_datetime64_any_dtype(values.dtype))
 
 
-def as_numbers(values: pd.Series) -> NDArray[np.float64]:
+def as_numbers(values: pd.Series) -> FloatArray:
     """Return a column of numbers as floats, durations in seconds, missing values as NaN."""
     if pd.api.types.is_timedelta64_dtype(values.dtype):
         values = values.dt.total_seconds()

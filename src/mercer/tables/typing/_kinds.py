@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
 from mercer._system.words import count_of
 from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
 from mercer.tables._table import USABLE, Column, as_table
@@ -173,7 +174,7 @@ def _without_variety(
 
 def _describe_numbers(
     name: str,
-    numbers: NDArray[np.float64],
+    numbers: FloatArray,
     style: str,
     asked: str | None,
     unread: Unread | None = None,
@@ -206,7 +207,7 @@ def _three(unique: NDArray[Any]) -> NDArray[Any]:
     return unique if len(unique) < 3 else unique[[0, len(unique) // 2, -1]]
 
 
-def _numbers_rows(name: str, different: NDArray[np.float64], n: int) -> bool:
+def _numbers_rows(name: str, different: FloatArray, n: int) -> bool:
     """Tell whether n different numbers only name the rows.
 
     They do if they are whole and consecutive, or if the column has the name of an identifier.
