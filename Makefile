@@ -1,34 +1,41 @@
-# The long commands. docs/reliability.md says what each one showed and how long it takes.
+# What takes minutes, and the quick lane. CONTRIBUTING.md says which command to run when,
+# docs/reliability.md what each one showed.
 PYTHON ?= .venv/bin/python
+CAMPAIGN = $(PYTHON) -m pytest --long -q -s tests/campaigns
 
-.PHONY: help torture mutants faults security load audit docs-check peers oldest
+.PHONY: help campaigns torture mutants faults security load cluster pages peers audit oldest
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+campaigns: torture mutants faults security load cluster pages peers  ## all of tests/campaigns
 
 torture:  ## 200 000 generated cases of the numerical code
-	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(PYTHON) -m pytest tests/torture --long -q -s
+	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(CAMPAIGN)/torture
 
 mutants:  ## breaks the maths on purpose and counts who notices
-	PYTHONPATH=tests $(PYTHON) -m mutants.run $(ARGS)
+	PYTHONPATH=tests/campaigns $(PYTHON) -m mutants.run $(ARGS)
 
 faults:  ## kills, full disks, no memory, broken caches
-	$(PYTHON) -m pytest tests/faults --long -q -s
+	$(CAMPAIGN)/faults
 
 security:  ## every altered model file and results folder
-	$(PYTHON) -m pytest tests/security --long -q -s
+	$(CAMPAIGN)/security
 
 load:  ## ten million rows, many threads and processes on one model
-	$(PYTHON) -m pytest tests/load --long -q -s
+	$(CAMPAIGN)/load
 
-audit:  ## known vulnerabilities of the dependencies
-	$(PYTHON) tests/security/audit.py
+cluster:  ## jobs and fits on two workers, one of which is killed
+	$(CAMPAIGN)/cluster
 
-docs-check:  ## every block, command, example and a sample of the figures of the pages
-	$(PYTHON) -m pytest tests/pages --long -q -rs
+pages:  ## every block, command, example and a sample of the figures of the pages
+	$(CAMPAIGN)/pages -rs
 
 peers:  ## other people's tests on our estimators, and clients that use them
-	$(PYTHON) tests/peers/run.py $(ARGS)
+	$(PYTHON) tests/campaigns/peers/run.py $(ARGS)
+
+audit:  ## known vulnerabilities of the dependencies
+	$(PYTHON) tests/campaigns/security/audit.py
 
 # Old packages are told by new ones, which they bring along, that something will go: no fault of ours.
 oldest:  ## the suite with the oldest versions that pyproject.toml allows

@@ -9,8 +9,8 @@ import numpy as np
 from bench_tables import adult_like
 from rich.progress import track
 
-from mercer.models import measure_tables
 from mercer.tables import Table
+from mercer.views import measure_tables
 
 
 def main():

@@ -3,12 +3,11 @@
 import importlib.util
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 import sklearn
 from hypothesis import settings
-
-collect_ignore = ["peers"]  # other people's tests need environments of their own: `make peers`
 
 settings.register_profile("mercer", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("mercer")
@@ -32,6 +31,17 @@ def _missing_browser() -> str | None:
 
 
 _NEEDS = {"data": _missing_data, "gpu": _missing_gpu, "browser": _missing_browser}
+
+
+_CAMPAIGNS = Path(__file__).parent / "campaigns"
+_IN_THE_SUITE = ("mutants", "pages")  # an edit of the source may make these false
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the campaigns to their own commands, unless a path on the command line names them."""
+    is_campaign = collection_path.is_dir() and collection_path.parent == _CAMPAIGNS
+    is_named = any(_CAMPAIGNS.name in argument for argument in config.args)
+    return (is_campaign and not is_named and collection_path.name not in _IN_THE_SUITE) or None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

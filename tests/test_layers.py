@@ -30,11 +30,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparison": set(),
     "datasets": set(),
     "tables": set(),
-    "models": {"samples", "spectral", "information", "tables"} | _ESTIMATORS,
+    "models": {"samples", "spectral", "tables", "classifiers", "discriminants"},
+    "views": {"spectral", "information", "comparison", "tables", "discriminants", "projections"},
     "plots": set(),
     "studies": _ALL_ABOVE,
-    "report": {"comparison"},
-    "cli": _ALL_ABOVE | {"models", "studies", "report"},
+    "report": {"comparison", "studies"},
+    "cli": _ALL_ABOVE | {"models", "views", "studies", "report"},
 }
 
 

@@ -11,19 +11,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from mercer.classifiers import _ise, _parzen, _rules
+from mercer.classifiers import _class_vectors, _ise, _parzen
+from mercer.comparison import holm_correction
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
 from mercer.information import _divergences, _laplacian_cut, _overlap, _permutations
 from mercer.kernels import KERNELS, squared_distances
-from mercer.models._measure import _holm
 from mercer.samples import _in_memory
 from mercer.spectral._ridge import RidgeBasis, decompose_features
 from mercer.sums import Removal, left_out_log_sums
-from mercer.sums._dispatch import compute
 from mercer.sums._geometry import _radius
-from mercer.sums._problem import Box, Problem
-from mercer.sums._reductions import LOG_SUM, SUM
+from mercer.sums._problem import LOG_SUM, SUM, Box, Problem, compute
 
 NAN = float("nan")
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NumPy's word
@@ -96,15 +94,15 @@ def test_rules_of_the_laplacian_classifier(array, where):
     }  # fmt: skip
     given[where] = [NAN] if where == "log_weight" else [[NAN, *given[where][0][1:]]]
     arrays = {name: array(values) for name, values in given.items()}
-    assert is_nan(_rules.append_scores(**arrays, n_total=10.0))[0, 0]
+    assert is_nan(_class_vectors.append_scores(**arrays, n_total=10.0))[0, 0]
     if where in ("log_sums", "log_norms"):
-        assert is_nan(_rules.cosine_scores(arrays["log_sums"], arrays["log_norms"]))[0, 0]
+        assert is_nan(_class_vectors.cosine_scores(arrays["log_sums"], arrays["log_norms"]))[0, 0]
 
 
 def test_rules_of_other_classifiers(array):
     sums, norms, cross, counts = [[NAN, 0.2]], [[0.5, 0.6]], [[0.1, 0.2]], [[3.0, 4.0]]
     given = [array(A) for A in (sums, norms, cross, counts)]
-    assert is_nan(_rules.ise_gains(*given)).all()
+    assert is_nan(_class_vectors.ise_gains(*given)).all()
     assert is_nan(_ise._ise_scores(*given)).all()
     log_counts, log_priors = array([0.0, 0.0]), array([-0.7, -0.7])
     for log_sums in ([[NAN, -1.0]], [[NAN, -np.inf]], [[NAN, NAN]]):
@@ -155,7 +153,7 @@ def test_laplacians():
 
 
 def test_adjusted_p_values():
-    assert is_nan(_holm([0.01, NAN])).tolist() == [False, True]
+    assert is_nan(holm_correction([0.01, NAN])).tolist() == [False, True]
 
 
 # ----------------------------------------------------------------------------------- the engine

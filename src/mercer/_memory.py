@@ -1,8 +1,14 @@
-"""One memory budget for everything: scikit-learn's ``working_memory``."""
+"""What a computation may take of the machine: memory, and in a task on a cluster, threads.
+
+There is one memory budget for everything: scikit-learn's ``working_memory``.
+"""
 
 import re
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from array_api_compat import array_namespace, device
@@ -12,6 +18,8 @@ from sklearn import get_config
 from mercer._arrays import Array
 
 _LEAST_ROWS = 64  # of a block
+
+_limit: ContextVar[int | None] = ContextVar("threads of a task", default=None)
 
 
 def working_memory() -> int:
@@ -111,3 +119,34 @@ def room_on_device(what: str) -> Iterator[None]:
             f"The device has not enough memory for {what}: {more}. Free what other tensors hold, "
             "lower sklearn.set_config(working_memory=…), or use fewer rows."
         ) from None
+
+
+@contextmanager
+def share_of_machine() -> Iterator[None]:
+    """Let sums in here use no more threads than this task's share of the cores."""
+    token = _limit.set(_share())
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def thread_limit() -> int | None:
+    """Return the most threads that a sum may use here and now; None outside tasks."""
+    return _limit.get()
+
+
+def _share() -> int | None:
+    """Return the cores for each thread of the worker; one in a thread that is not a worker's."""
+    if "distributed" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            threads = int(get_worker().state.nthreads)
+        except ValueError:  # no worker
+            pass
+        else:
+            from mercer._system.environment import usable_cores
+
+            return max(1, usable_cores() // threads)
+    return None if threading.current_thread() is threading.main_thread() else 1

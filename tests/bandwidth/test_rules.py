@@ -204,3 +204,9 @@ def test_weights_of_a_share_of_each_row_are_those_of_no_weights(rule):
     for share in (1 / 150, 0.2, 1.5):
         found = rule[0](X, sample_weight=np.full(150, share))
         assert found == pytest.approx(rule[0](X), rel=1e-12)
+
+
+def test_bandwidths_follow_powers_of_two_to_the_bit():
+    X = np.random.default_rng(0).normal(size=(4, 1))
+    for power in (-600, -1, 3, 600):
+        assert silverman_bandwidth(X * 2.0**power) == silverman_bandwidth(X) * 2.0**power

@@ -7,11 +7,11 @@ from sklearn.base import clone
 from classifiers.samples import assert_close, gaussians, table, three_gaussians, wine
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
+from mercer.classifiers._class_vectors import append_scores, cosine_scores
 from mercer.classifiers._ise import _ise_scores, _left_out_scores
 from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
 from mercer.classifiers._leave_one_out_exact import MOST_ROWS, ExactlyLeftOut
 from mercer.classifiers._race import choose
-from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
 from mercer.samples import SortedSample

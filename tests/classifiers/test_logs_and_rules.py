@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from classifiers.samples import assert_close
-from mercer.classifiers._rules import append_scores, cosine_scores, ise_gains
+from mercer.classifiers._class_vectors import append_scores, cosine_scores, ise_gains
 from mercer.classifiers._significance import choose_subset
 from mercer.samples import SortedSample, log_normalise, log_sum_of_others, logsumexp, safe_log
 

@@ -303,7 +303,7 @@ def test_missing_package_for_the_output(refused, model, monkeypatch):
         raise ImportError(module)
 
     nothing = types.SimpleNamespace(import_module=without)
-    monkeypatch.setattr("mercer.tables._formats.importlib", nothing)
+    monkeypatch.setattr("mercer.tables.reading._binary.importlib", nothing)
     words = ["parquet needs pyarrow", "pip install", "use CSV"]
     refused("predict", model, "good.csv", "-o", "p.parquet", words=words)
 
@@ -317,13 +317,13 @@ def test_model_files(refused, model):
     changed[500] ^= 255
     files = {
         "a pickle": (pickle.dumps({"a": 1}), ["pickle", "never opened"]),
-        "a pickle of old": (pickle.dumps({"a": 1}, 0), ["is no model file"]),
+        "a pickle of old": (pickle.dumps({"a": 1}, 0), ["is not a model file"]),
         "empty": (b"", ["is empty", "mercer fit"]),
         "truncated": (whole[: len(whole) // 2], ["is damaged", "copy it again"]),
         "changed": (bytes(changed), ["is damaged", "copy it again"]),
         "foreign": (skops.io.dumps(LogisticRegression()), ["not by Mercer", "mercer fit"]),
-        "an archive": (zipped(a="1"), ["is no model file"]),
-        "a table": (GOOD, ["is no model file"]),
+        "an archive": (zipped(a="1"), ["is not a model file"]),
+        "a table": (GOOD, ["is not a model file"]),
     }
     for content, words in files.values():
         path = write("m.skops", content)
@@ -338,7 +338,7 @@ def test_a_model_is_no_table(refused, model):
 
 
 def test_a_model_that_unpacks_to_too_much(refused, monkeypatch):
-    monkeypatch.setattr("mercer.models._archive._MAX_JSON", 1 << 20)
+    monkeypatch.setattr("mercer.models.files._archive._MAX_JSON", 1 << 20)
     path = write("m.skops", zipped(**{"mercer.json": b" " * (1 << 22)}))
     refused("info", path, words=["m.skops unpacks to more", "refused"])
 

@@ -84,7 +84,7 @@ def test_compare(table, on_tensors, monkeypatch, capsys):
     command = ["compare", str(table), "-t", "kind", *models, "-o", str(folder), "--device", "cuda"]
     assert main(command) == 0
     captured = capsys.readouterr()
-    assert "note: dummy, logistic run on the CPU: only Mercer's own models use" in captured.err
+    assert "note: dummy and logistic run on the CPU: only Mercer's own models use" in captured.err
     assert on_tensors.count("ParzenClassifier") > 2
     content = json.loads((folder / "comparison.json").read_text())
     assert {line["name"] for line in content["models"]} == {"parzen", "logistic", "dummy"}

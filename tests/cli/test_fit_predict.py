@@ -199,11 +199,11 @@ def test_wrong_inputs_are_one_sentence_each(folder, capsys, tmp_path):
     fails([*fit, "-o", tmp_path / "none" / "m.skops"], capsys, "There is no folder")
     fails(["fit", tmp_path / "none.csv", "-t", "class"], capsys, "There is no file")
     fails(["fit", table, "-t", "id"], capsys, "look like names")
-    fails(["predict", table, table], capsys, "is no model file")
+    fails(["predict", table, table], capsys, "is not a model file")
     fails(["predict", tmp_path / "none.skops", table], capsys, "There is no file")
     fails(["predict", model, table, "-o", tmp_path / "p.txt"], capsys, "must end with .csv")
     fails(["predict", model, table, "--keep", "x"], capsys, "no column 'x'")
-    fails(["info", table], capsys, "is no model file")
+    fails(["info", table], capsys, "is not a model file")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -235,25 +235,27 @@ def test_info_says_how_many_rows_the_fit_used(capsys, tmp_path):
     frame.to_csv(tmp_path / "long.csv", index=False)
     path = str(tmp_path / "m.skops")
     command = ["fit", str(tmp_path / "long.csv"), "-t", "class", "-m", "parzen", "-o", path]
-    for options, rows in (([], "10000 of 10300 rows"), (["--max-rows", "10300"], "10300 rows")):
+    for options, n_fitted, rows in (
+        ([], 10_000, "10 000 of 10 300 rows"),
+        (["--max-rows", "10300"], 10_300, "10 300 rows"),
+    ):
         assert main([*command, *options]) == 0
-        assert f"on {rows.replace('10300 rows', '10300 of 10300 rows') if options else rows}" in (
-            capsys.readouterr().out
-        )
+        said = "10 300 of 10 300 rows" if options else rows
+        assert f"on {said}" in capsys.readouterr().out
         assert main(["info", path]) == 0
         assert f" on {rows}\n" in capsys.readouterr().out
         assert main(["info", path, "--json"]) == 0
         card = json.loads(capsys.readouterr().out)["card"]
-        assert (card["n_rows_fitted"], card["n_rows"]) == (int(rows.split()[0]), 10_300)
+        assert (card["n_rows_fitted"], card["n_rows"]) == (n_fitted, 10_300)
 
 
 def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):
-    from mercer.models import _files
+    from mercer.models.files import _model_file
 
-    monkeypatch.setattr(_files, "TRUSTED", _files.TRUSTED[1:])
+    monkeypatch.setattr(_model_file, "TRUSTED", _model_file.TRUSTED[1:])
     assert main(["info", str(folder / "m.skops")]) == 0
     out = capsys.readouterr().out
-    assert "mercer.tables._dummies.CategoryDummies  not trusted" in out
+    assert "mercer.tables.preparing._dummies.CategoryDummies  not trusted" in out
     assert "would refuse this file" in out
     fails(["predict", folder / "m.skops", folder / "new.csv"], capsys, "CategoryDummies", "refused")
 

@@ -65,7 +65,7 @@ def test_a_failed_job_is_exit_code_1_and_the_rest_is_there(capsys, study):
     assert code == 1
     assert "20 jobs failed" in err
     assert "failures.csv" in err
-    assert "2 failed" in out
+    assert "2 ended in an error" in out
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def one_percent(overconfidence, seed=0):
 
 
 def gap(calibration):
-    from mercer.report._curves import _gap
+    from mercer.report.comparison._curves import _gap
 
     return _gap(calibration)
 

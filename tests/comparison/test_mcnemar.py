@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mercer.comparison import mcnemar_test
-from mercer.comparison._mcnemar import mcnemar_from_counts
+from mercer.comparison.tests._mcnemar import mcnemar_from_counts
 
 
 def predictions(only_a, only_b, both=5, none=5):

@@ -16,7 +16,7 @@ from mercer.comparison import (
     friedman_test,
     wilcoxon_test,
 )
-from mercer.comparison._ranks import nemenyi_critical_difference, nemenyi_pvalues
+from mercer.comparison.tests._ranks import nemenyi_critical_difference, nemenyi_pvalues
 
 # J. Demšar (2006), Table 6: AUC of four C4.5 variants on 14 data sets. On "voting" the paper ranks
 # the third before the fourth although both print 0.975; a digit more says so.

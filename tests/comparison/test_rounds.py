@@ -25,7 +25,7 @@ from sklearn.svm import SVC, LinearSVC
 from comparison.sleeper import Sleeper
 from mercer.comparison import choose_metric, compare_in_rounds, holm_correction
 from mercer.comparison._rounds_result import mean_interval
-from mercer.comparison._rounds_scores import METRICS, score_all
+from mercer.comparison.engine._metrics import METRICS, score_all
 
 X, Y = load_iris(return_X_y=True)
 X2, Y2 = load_breast_cancer(return_X_y=True)
@@ -50,9 +50,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("_rounds_course", "_rounds_fit", "_rounds_workers"):
+    for module in ("comparison.engine._plan", "comparison.engine._fit", "_system.workers"):
         fake = SimpleNamespace(perf_counter=clock.perf_counter)
-        monkeypatch.setattr(f"mercer.comparison.{module}.time", fake)
+        monkeypatch.setattr(f"mercer.{module}.time", fake)
     monkeypatch.setattr(Takes, "clock", clock)
     return clock
 

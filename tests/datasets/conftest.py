@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from mercer.datasets import DatasetInfo, _listing, _registry
-from mercer.datasets._arrays import content_sha256
+from mercer.datasets import DatasetInfo, _load, _registry
+from mercer.datasets._dataset import content_sha256
 
 Register = Callable[[DatasetInfo], DatasetInfo]
 
@@ -58,7 +58,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Register]:
     """A function that makes an entry the only one in the registry."""
 
     def register_only(info: DatasetInfo) -> DatasetInfo:
-        for module in (_registry, _listing):
+        for module in (_registry, _load):
             monkeypatch.setattr(module, "registry", lambda: MappingProxyType({info.name: info}))
         return info
 

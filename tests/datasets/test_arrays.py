@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as numpy_arrays
 
-from mercer.datasets._arrays import _BLOCK, content_sha256, encode_labels
+from mercer.datasets._dataset import _BLOCK, content_sha256, encode_labels
 
 ROWS = numpy_arrays(np.uint8, st.tuples(st.integers(2, 9), st.just(6)))
 

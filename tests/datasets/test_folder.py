@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer.datasets import DatasetInfo, list_datasets, load_dataset
-from mercer.datasets._folder import read_npz
+from mercer.datasets._places import read_npz
 
 Save = Callable[..., DatasetInfo]
 Members = dict[str, np.ndarray]

@@ -11,8 +11,8 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from mercer.datasets import DatasetInfo, DatasetNotFoundError, list_datasets, load_dataset
-from mercer.datasets._info import OpenMLTable
-from mercer.datasets._openml import _cache_file
+from mercer.datasets._places import _cache_file
+from mercer.datasets._registry import OpenMLTable
 
 Serve = Callable[[pd.DataFrame | Exception], list[dict[str, Any]]]
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from mercer.datasets import DatasetInfo, load_dataset
-from mercer.datasets._arrays import check_content
-from mercer.datasets._info import PackageFiles
-from mercer.datasets._package import locate_in_package
-from mercer.datasets._registry import registry
+from mercer.datasets._dataset import check_content
+from mercer.datasets._places import locate_in_package
+from mercer.datasets._registry import PackageFiles, registry
 
 PACKAGED = [info for info in registry().values() if info.package is not None]
 COMMAS = """@relation made

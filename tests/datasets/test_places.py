@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mercer.datasets import DatasetInfo, DatasetNotFoundError, list_datasets, load_dataset
-from mercer.datasets import _load as load_module
-from mercer.datasets._info import OpenMLTable, PackageFiles
-from mercer.datasets._registry import registry
+from mercer.datasets import DatasetInfo, DatasetNotFoundError, _places, list_datasets, load_dataset
+from mercer.datasets._registry import OpenMLTable, PackageFiles, registry
 
 PACKAGE = PackageFiles(
     distribution="no-such-package", version="1.2", files=("a",), skip=0, labels=("a", "b", "c")
@@ -52,9 +50,9 @@ def test_places_are_tried_in_the_documented_order(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    found = load_module.locate_in_folder(save(info, **arrays), tmp_path)
+    found = _places.locate_in_folder(save(info, **arrays), tmp_path)
     monkeypatch.setattr(
-        load_module, "locate_in_package", lambda _: replace(found, where="package made")
+        _places, "locate_in_package", lambda _: replace(found, where="package made")
     )
     entry = register(replace(info, bundled="load_iris", package=PACKAGE, openml=OPENML))
     seen = []
@@ -65,7 +63,7 @@ def test_places_are_tried_in_the_documented_order(
         elif seen[-1] == "folder":
             (tmp_path / "made.npz").unlink()
     assert seen == ["scikit-learn", "folder", "package made"]
-    monkeypatch.setattr(load_module, "locate_in_package", lambda _: None)
+    monkeypatch.setattr(_places, "locate_in_package", lambda _: None)
     assert list_datasets(folder=tmp_path)["where"].item() == "OpenML (needs network)"
     register(info)
     assert list_datasets(folder=tmp_path)["where"].item() == "missing"

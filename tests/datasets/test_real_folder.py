@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from mercer.datasets import DatasetInfo, list_datasets, load_dataset
-from mercer.datasets._arrays import check_content
-from mercer.datasets._dataset import build_dataset
-from mercer.datasets._folder import read_npz
+from mercer.datasets._dataset import build_dataset, check_content
+from mercer.datasets._places import read_npz
 from mercer.datasets._registry import registry
 
 pytestmark = pytest.mark.data

@@ -89,3 +89,10 @@ def test_dependent_neighbours_without_a_ridge_are_refused():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     with pytest.raises(ValueError, match="reg=0 is too small"):
         reconstruction_weights(X, neighbor_graph(X, n_neighbors=3), reg=0.0)
+
+
+def test_reconstruction_of_rows_that_are_very_close():
+    rows = np.array([[0.0], [1e-170], [3e-170]])
+    graph = neighbor_graph(rows * 1e150, n_neighbors=2)
+    W = reconstruction_weights(rows, graph, reg=1e-9).toarray()
+    np.testing.assert_allclose(W, [[0, 1.5, -0.5], [2 / 3, 0, 1 / 3], [-2, 3, 0]], atol=1e-6)

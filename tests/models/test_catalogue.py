@@ -17,7 +17,7 @@ from mercer.models import (
     make_model,
     score_model,
 )
-from mercer.models._forest import NamedForest
+from mercer.models._catalogue import NamedForest
 from mercer.tables import split_target
 
 

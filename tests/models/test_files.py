@@ -24,7 +24,7 @@ from mercer.models import (
     read_card,
     save_model,
 )
-from mercer.models import _archive as archive
+from mercer.models.files import _archive as archive
 from mercer.tables import make_preprocessor
 
 
@@ -121,7 +121,7 @@ def test_read_card_lists_types_and_builds_nothing(saved, monkeypatch):
     found = read_card(saved)
     assert found.card.model == "logistic"
     assert "sklearn.linear_model._logistic.LogisticRegression" in found.types
-    assert "mercer.tables._dummies.CategoryDummies" in found.types
+    assert "mercer.tables.preparing._dummies.CategoryDummies" in found.types
     assert found.untrusted == ()
     assert found.n_bytes == sum(map(len, members(saved).values()))
 
@@ -251,7 +251,7 @@ def test_other_format_version_is_refused(saved, tmp_path):
     ("content", "match"),
     [
         (b"", "is empty"),
-        (b"age,job\n31,baker\n", "is no model file"),
+        (b"age,job\n31,baker\n", "is not a model file"),
         (b"PK\x03\x04 and then nothing", "is damaged"),
     ],
 )

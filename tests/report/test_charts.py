@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mercer.report._axes import make_axes
-from mercer.report._charts import draw_panel
-from mercer.report._glyphs import SHAPES, glyph
-from mercer.report._layers import point_shapes
-from mercer.report._raster import picture
+from mercer.report.charts._axes import make_axes
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import SHAPES, glyph
+from mercer.report.charts._layers import picture, point_shapes
 
 POINTS = {"kind": "points", "x": [0, 10], "y": [5, -5]}
 LINE = {"kind": "line", "x": [0, 1, 2, 3], "y": [1.0, 2.0, None, 3.0]}

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from mercer.report import write_markdown
-from mercer.report._markdown import _plain
-from mercer.report._standalone import draw_figure
+from mercer.report.charts._figures import draw_figure
+from mercer.report.study._markdown import _plain
 
 SVG = "{http://www.w3.org/2000/svg}"
 

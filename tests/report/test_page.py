@@ -7,8 +7,8 @@ import re
 import pandas as pd
 import pytest
 
-from mercer.comparison import audit_roweis_saul
 from mercer.report import write_report
+from mercer.studies import audit_roweis_saul
 from report.parsed import Page
 
 

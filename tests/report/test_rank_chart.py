@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.report._rank_chart import draw_ranks, groups_alike
+from mercer.report.charts._rank_chart import draw_ranks, groups_alike
 
 NAMES = ["a", "b", "c", "d"]
 

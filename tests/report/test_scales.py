@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mercer.report._scales import Linear, domain_of, padded, tick_labels, tick_step, ticks
+from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, tick_step, ticks
 
 numbers = st.floats(-1e9, 1e9, allow_nan=False)
 intervals = (

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mercer.report import write_scatter_page
-from mercer.report._scatter import make_scatter
+from mercer.report.charts._scatter_figure import make_scatter
 from report.comparisons import NASTY, make_points
 from report.parsed import Page
 
@@ -33,6 +33,13 @@ def test_the_page_is_whole_escaped_and_on_its_own(tmp_path):
     assert "40 rows, 2 classes" in parsed.words
     assert f"{NASTY} 20 50.0 % 0" in parsed.words  # every fourth row is held out: all of "a"
     assert "a 20 50.0 % 10" in parsed.words
+
+
+def test_a_script_sorts_classes_by_numbers_whatever_stands_between_their_digits(tmp_path):
+    points = make_points(["a", "b"], n=3000)
+    text = write_scatter_page(points, tmp_path / "map.html", title="T").read_text(encoding="utf-8")
+    assert '<td class="num" data-value="1500">1\u202f500</td>' in text
+    assert ">3\u202f000 rows, 2 classes<" in text
 
 
 def test_classes_keep_their_own_order(tmp_path):

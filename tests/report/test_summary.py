@@ -3,8 +3,8 @@
 import csv
 from collections import Counter
 
-from mercer.report._results import read_results
-from mercer.report._summary import summarise
+from mercer.report.study._results import read_results
+from mercer.report.study._summary import summarise
 
 
 def _by_hand(folder):

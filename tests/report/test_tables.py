@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from mercer.report._numbers import decimals, duration, fixed, signed
-from mercer.report._results import read_results
-from mercer.report._tables import make_table, table_name
+from mercer.report.study._paper_tables import decimals, make_table, table_name
+from mercer.report.study._results import read_results
 
 
 @pytest.fixture
@@ -127,20 +126,7 @@ def test_names_of_tables(key, name):
     assert table_name(key) == name
 
 
-def test_numbers_as_they_are_written():
+def test_decimals_of_printed_numbers():
     assert decimals([89.4, 95.0, 12.25]) == 2
     assert decimals([float("nan")]) == 0
     assert decimals([3.0]) == 0
-    assert fixed(-0.04, 1) == "0.0"
-    assert fixed(-1.25, 1) == "−1.2"
-    assert signed(0.31, 1) == "+0.3"
-    assert signed(-0.31, 1) == "−0.3"
-    assert signed(0.01, 1) == "0.0"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.31, "0.3 s"), (42.4, "42 s"), (59.9, "1 min"), (185, "3 min 5 s"), (7800, "2 h 10 min")],
-)
-def test_times_in_words(seconds, text):
-    assert duration(seconds) == text

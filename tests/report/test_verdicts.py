@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mercer.comparison import compare_over_datasets
-from mercer.report._verdicts import judge
+from mercer.report.study._verdicts import judge
 
 ROWS = [f"set {k}" for k in range(10)]
 
@@ -49,7 +49,7 @@ def test_numbers_are_those_of_the_comparison():
     (pair,) = verdict.pairs
     assert pair.difference == f"{expected['difference']:.2f} points"
     assert pair.interval == f"{expected['low']:.2f} to {expected['high']:.2f}"
-    assert pair.p == f"{expected['pvalue_holm']:.3f}"
+    assert pair.pvalue == expected["pvalue_holm"]
     assert pair.same == f"{expected['P(same)']:.2f}"
 
 

@@ -66,3 +66,8 @@ def test_residual_is_what_draws_the_pivots():
             K.diagonal(), lambda i: K[:, i], 2, np.random.default_rng(seed)
         )
         assert 100 in pivots
+
+
+def test_a_kernel_that_is_nought_has_no_landmarks():
+    with pytest.raises(ValueError, match="The kernel is 0 for all rows"):
+        partial_cholesky(np.zeros(3), lambda i: np.zeros(3), 2, np.random.default_rng(0))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import linalg
 
 from mercer.spectral import PenaltyPath, kernel_deflation, whiten
 
@@ -80,3 +81,12 @@ def test_kernel_recurrence_equals_factors():
         np.testing.assert_allclose(K, F @ P @ F.T, atol=1e-8)
         np.testing.assert_allclose(M, space.G @ space.G.T, atol=1e-8)
         assert np.isfinite(alpha).all()
+
+
+def test_a_penalty_that_outweighs_the_norm():
+    """Beside a large smoothness the identity was lost, and Cholesky's factor with it."""
+    F = 1e10 * np.array([[1.0, 1.0], [1.0, 1.0], [0.5, 0.5]])
+    S = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]]) * 1e20  # rounding made it indefinite
+    with pytest.raises(linalg.LinAlgError):
+        linalg.cholesky(np.eye(2) + S)
+    assert np.isfinite(whiten(F, S, 1.0).G).all()

@@ -133,3 +133,13 @@ def test_a_share_of_the_variance_has_no_scale(scale):
     expected = len(principal_axes(X - X.mean(axis=0), 0.8)[1]) if scale else 0
     assert U.shape == (20, expected)
     assert len(lengths) == len(axes) == expected
+
+
+def test_principal_axes_of_equal_rows_hold_no_share():
+    assert principal_axes(np.zeros((3, 2)), 0.9)[1].size == 0
+
+
+def test_eigenvalues_that_lapack_loses():
+    """LAPACK returns fewer eigenvalues than were asked for."""
+    A = np.eye(18) + 1e-40
+    assert generalized_eigh(A, n_components=2, which="largest")[0].shape == (2,)

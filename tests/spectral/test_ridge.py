@@ -141,3 +141,14 @@ def test_one_row_and_constant_features_have_nothing_to_fit():
         residuals, complements = basis.residuals(np.zeros((1, 2)), np.ones(3))
         assert residuals.shape == (3, 1, 2)
         assert complements.shape == (3, 1)
+
+
+def test_features_without_variance_have_an_empty_basis():
+    basis = decompose_features(np.ones((5, 2)), np.full(5, 0.2))
+    residuals, _ = basis.residuals(np.arange(5.0)[:, None] - 2, np.array([0.1, 1.0]))
+    np.testing.assert_allclose(residuals[0, :, 0], np.arange(5.0) - 2)
+
+
+def test_directions_that_a_kernel_does_not_have_get_no_coefficients():
+    basis = decompose_kernel(np.ones((4, 4)), np.full(4, 0.25))
+    assert (basis.coefficients(np.array([[1.0], [-1.0], [1.0], [-1.0]]), 1e-300) == 0).all()

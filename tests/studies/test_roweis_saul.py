@@ -12,7 +12,6 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from mercer.comparison import audit_roweis_saul
 from mercer.datasets import load_dataset
 from mercer.projections import (
     LocalityPreservingProjection,
@@ -20,7 +19,7 @@ from mercer.projections import (
     laplacianfaces,
     roweis_saul_classifier,
 )
-from mercer.studies import Row, Task, plan_jobs
+from mercer.studies import Row, Task, audit_roweis_saul, plan_jobs
 from mercer.studies.experiments import _faces as experiment
 from mercer.studies.experiments import _nearest_neighbour
 from mercer.studies.papers import _roweis_saul as study

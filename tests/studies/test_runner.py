@@ -203,6 +203,18 @@ def test_one_broken_method_does_not_stop_the_others(toy, tmp_path):
     assert sum(bool(step.error) for step in seen) == 2
 
 
+def test_a_job_that_ends_its_process_is_said_and_the_others_are_kept(toy, tmp_path):
+    path = Path(toy(change=("run=by_dimension", "run=broken")))
+    source = path.read_text()
+    fatal = source.replace(
+        'raise RuntimeError("this method is broken")', "__import__('os')._exit(1)"
+    )
+    assert fatal != source
+    path.write_text(fatal)
+    with pytest.raises(MemoryError, match=r"A worker process died.* fewer --jobs .* is kept\."):
+        run_studies([str(path)], tmp_path / "r", quick=True, n_jobs=2)
+
+
 def test_progress_counts_every_job_and_ends_with_nothing_left(toy, tmp_path):
     seen = []
     run_studies([toy()], tmp_path / "r", quick=True, n_jobs=1, on_progress=seen.append)

@@ -12,12 +12,12 @@ import pytest
 from numba.core.codegen import JITCPUCodegen as CPUCodegen
 
 from mercer import sums
-from mercer.sums.cpu import _compile, _exp2, _loops, _tiles
+from mercer.sums.cpu import _compile, _exp2, _loops
 
 FOLDER = Path(sums.__file__).parent / "cpu"
 COMPILED = [
     value
-    for module in (_exp2, _loops, _tiles)
+    for module in (_exp2, _loops)
     for value in vars(module).values()
     if hasattr(value, "py_func")
 ]
@@ -27,7 +27,7 @@ def test_digest_covers_every_file_that_compiled_code_comes_from():
     """Files that decorate, and files whose names such files import into compiled code."""
     pattern = re.compile(r"^@intrinsic|\bcompiled\(|^@overload", re.MULTILINE)
     found = {path.name for path in FOLDER.glob("*.py") if pattern.search(path.read_text("utf-8"))}
-    assert {"_exp2.py", "_loops.py", "_simd.py", "_tiles.py"} <= found
+    assert {"_exp2.py", "_loops.py", "_simd.py"} <= found
     assert found | {"_compile.py"} == set(_compile.SOURCES)
 
 
@@ -78,14 +78,14 @@ def test_one_compilation_serves_every_layout(dtype):
     """Strided, read-only and Fortran arrays call the code that plain arrays do."""
     X = np.random.default_rng(0).normal(size=(20, 3)).astype(dtype)
     sums.kernel_sum(X, X[:9], bandwidth=1.0)
-    before = len(_loops.absorb.signatures), len(_tiles.pack_columns.signatures)
+    before = len(_loops.absorb.signatures), len(_loops.pack_columns.signatures)
     frozen = X.copy()
     frozen.setflags(write=False)
     for rows in (np.asfortranarray(X), X[::2], X[:, ::-1], frozen):
         sums.kernel_sum(rows, X[:9], bandwidth=1.0)
         sums.kernel_sum(X[:9], rows, bandwidth=[1.0, 3.0])
         sums.log_kernel_sum(rows, rows, groups=np.arange(len(rows)), bandwidth=1.0)
-    assert (len(_loops.absorb.signatures), len(_tiles.pack_columns.signatures)) == before
+    assert (len(_loops.absorb.signatures), len(_loops.pack_columns.signatures)) == before
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.samples import kind_of
 from mercer.sums import (
     Removal,
-    _dispatch,
+    _problem,
     _reference,
     kernel_sum,
     left_out_log_sums,
@@ -103,7 +103,7 @@ def test_array_that_no_backend_owns_is_refused():
         pass
 
     with pytest.raises(ValueError, match=r"^no backend computes sums over Strange\.$"):
-        _dispatch.compute(build(Strange(), Y))
+        _problem.compute(build(Strange(), Y))
 
 
 def test_each_array_has_one_owner(torch):
@@ -118,7 +118,7 @@ def test_tensors_on_a_gpu_are_told_apart_without_one(torch):
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode():
         there = kind_of(torch.empty(2, 2, device="cuda"))
-    owners = [name for name in _dispatch._BACKENDS if there in import_module(name).OWNS]
+    owners = [name for name in _problem._BACKENDS if there in import_module(name).OWNS]
     assert there == "cuda"
     assert owners == ["mercer.sums._in_memory", "mercer.sums.cuda", "mercer.sums.torch"]
 
@@ -139,12 +139,12 @@ def test_first_backend_that_does_not_refuse_computes(monkeypatch):
         backend("_lazy", "no"),
         backend("_ready", None),
     )
-    monkeypatch.setattr(_dispatch, "_BACKENDS", (busy, ready, lazy))
-    _dispatch.compute(build(X, Y))
+    monkeypatch.setattr(_problem, "_BACKENDS", (busy, ready, lazy))
+    _problem.compute(build(X, Y))
     assert calls == ["_ready"]
-    monkeypatch.setattr(_dispatch, "_BACKENDS", (busy, lazy))
+    monkeypatch.setattr(_problem, "_BACKENDS", (busy, lazy))
     with pytest.raises(ValueError, match=r"^busy now; no\.$"):
-        _dispatch.compute(build(X, Y))
+        _problem.compute(build(X, Y))
 
 
 def test_fast_precision_stays_near(backend):
@@ -182,7 +182,7 @@ def test_a_kernel_of_ones_own_is_refused_where_it_is_not_compiled(torch, name):
 # ------------------------------------------------------------------------------------ one list
 
 
-@pytest.mark.parametrize("name", [*_dispatch._BACKENDS, "mercer.sums._reference"])
+@pytest.mark.parametrize("name", [*_problem._BACKENDS, "mercer.sums._reference"])
 def test_every_backend_answers_the_three_questions(name):
     backend = import_module(name)
     assert set(backend.OWNS) <= {"blocks", "numpy", "torch", "cuda"}
@@ -194,7 +194,7 @@ def test_every_backend_answers_the_three_questions(name):
 def test_rows_in_blocks_have_one_owner():
     da = pytest.importorskip("dask.array")
     lazy = da.zeros((4, 2), chunks=2)
-    first, *others = (import_module(name) for name in _dispatch._BACKENDS)
+    first, *others = (import_module(name) for name in _problem._BACKENDS)
     assert (kind_of(lazy),) == first.OWNS
     assert not any(kind_of(lazy) in backend.OWNS for backend in others)
 
@@ -205,7 +205,7 @@ def test_left_out_sums_are_a_problem_as_all_others(monkeypatch):
     module.OWNS, module.refuses = ("numpy",), (lambda problem: None)
     module.run = lambda problem: seen.append(problem) or (np.zeros((1, 2, 1)), None)
     monkeypatch.setitem(sys.modules, "_seen", module)
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums._in_memory", "_seen"))
+    monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums._in_memory", "_seen"))
     rows, weights = np.array([4, 1]), np.ones((1, 20))
     removal = Removal(np.ones(20), weights, np.ones(20), True, weights)
     logs, drifts = left_out_log_sums(
@@ -220,8 +220,8 @@ def test_left_out_sums_are_a_problem_as_all_others(monkeypatch):
     np.testing.assert_array_equal(logs, [[[0, -np.inf, -np.inf]] * 2])  # groups without a row
     assert drifts is None
     assert "tests/sums" in _reference.refuses(problem)
-    monkeypatch.setattr(_dispatch, "_BACKENDS", ("mercer.sums.fast", "mercer.sums.cpu"))
-    logs, drifts = _dispatch.compute(problem)
+    monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums.fast", "mercer.sums.cpu"))
+    logs, drifts = _problem.compute(problem)
     assert logs.shape == drifts.shape == (1, 2, 1)
 
 

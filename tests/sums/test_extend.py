@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from mercer.sums import _dispatch, _reference, kernel_sum, left_out_log_sums, log_kernel_sum
+from mercer.sums import _problem, _reference, kernel_sum, left_out_log_sums, log_kernel_sum
 from pages.reading import PAGES, blocks
 
 NAME = "mercer.sums._exactly"
@@ -22,9 +22,9 @@ def added(monkeypatch):
     run = module.run
     module.run = lambda problem: problems.append(problem) or run(problem)
     monkeypatch.setitem(sys.modules, NAME, module)
-    place = _dispatch._BACKENDS.index("mercer.sums._in_memory") + 1
-    names = (*_dispatch._BACKENDS[:place], NAME, *_dispatch._BACKENDS[place:])
-    monkeypatch.setattr(_dispatch, "_BACKENDS", names)
+    place = _problem._BACKENDS.index("mercer.sums._in_memory") + 1
+    names = (*_problem._BACKENDS[:place], NAME, *_problem._BACKENDS[place:])
+    monkeypatch.setattr(_problem, "_BACKENDS", names)
     return problems
 
 

@@ -9,8 +9,7 @@ from sklearn import config_context
 
 from mercer.kernels import KERNELS
 from mercer.sums import Removal, kernel_sum, left_out_log_sums, log_kernel_sum
-from mercer.sums._dispatch import compute
-from mercer.sums._problem import Box, Problem
+from mercer.sums._problem import Box, Problem, compute
 from mercer.sums.cuda import _run as _triton
 from mercer.sums.cuda._layout import (
     APART,

@@ -103,7 +103,7 @@ UNREADABLE: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "old Excel": (b"\xd0\xcf\x11\xe0" + bytes(100), ("Excel", ".xlsx")),
     "pickle": (pickle.dumps({"a": 1}, protocol=4), ("pickle",)),
     "SQLite": (b"SQLite format 3\0" + bytes(100), ("SQLite",)),
-    "archive of two": (zipped(a=GOOD, b=GOOD), ("2 files", "'a', 'b'", "exactly one")),
+    "archive of two": (zipped(a=GOOD, b=GOOD), ("2 files", "'a' and 'b'", "exactly one")),
     "archive of none": (zipped(), ("0 files", "exactly one")),
     "damaged archive": (zipped(a=GOOD)[:-30], ("damaged",)),
     "locked archive": (LOCKED, ("password",)),
@@ -349,7 +349,7 @@ TARGETS: dict[str, tuple[pd.DataFrame, str, type[Exception], tuple[str, ...]]] =
         people(kind=["a"] * 198 + ["b", "c"]),
         "kind",
         ValueError,
-        ("'b', 'c'", "2 rows"),
+        ("'b' and 'c'", "2 rows"),
     ),
     "nothing to learn from": (
         people()[["kind"]],
@@ -412,7 +412,7 @@ NEW: dict[str, tuple[pd.DataFrame, type[Exception], tuple[str, ...]]] = {
     "two missing": (
         training().drop(columns=["age", "day"]),
         ColumnNotFoundError,
-        ("2 columns", "'day', 'age'"),
+        ("2 columns", "'day' and 'age'"),
     ),
     "more text than numbers": (
         training().assign(age=["1"] * 6 + ["old"] * 101 + ["2"] * 93),

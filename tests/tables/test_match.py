@@ -59,7 +59,7 @@ def test_new_categories_are_counted() -> None:
     table = match_columns(Table(new, "new.csv"), COLUMNS)
     (note,) = table.notes
     assert note.startswith("Column 'pet' of new.csv has 2 categories that the model does not know")
-    assert note.endswith("('emu', 'yak', in 5 rows).")
+    assert note.endswith("('emu' and 'yak', in 5 rows).")
     assert table.frame["pet"].tolist()[:4] == ["emu"] * 3 + ["yak"]
 
 

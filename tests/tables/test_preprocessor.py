@@ -194,9 +194,9 @@ def test_saved_by_skops_and_by_pickle() -> None:
     content = skops.io.dumps(model)
     unknown = skops.io.get_untrusted_types(data=content)
     assert set(unknown) - {"numpy.dtype"} == {  # which SimpleImputer keeps
-        "mercer.tables._dummies.CategoryDummies",
-        "mercer.tables._transformers.DateFeatures",
-        "mercer.tables._transformers.FeatureClipper",
+        "mercer.tables.preparing._dummies.CategoryDummies",
+        "mercer.tables.preparing._transformers.DateFeatures",
+        "mercer.tables.preparing._transformers.FeatureClipper",
     }
     for again in (skops.io.loads(content, trusted=unknown), pickle.loads(pickle.dumps(model))):  # noqa: S301
         np.testing.assert_array_equal(again.predict_proba(data.X), model.predict_proba(data.X))

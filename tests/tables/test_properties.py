@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.tables import Table, describe_columns, match_columns, read_table, split_target
-from mercer.tables._numbers import infer_number_style, parse_numbers
+from mercer.tables.typing._styles import infer_number_style, parse_numbers
 
 N = 24
 

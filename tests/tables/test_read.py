@@ -95,7 +95,7 @@ def test_windows_encoding_is_noted(put) -> None:
 
 
 def test_characters_across_blocks_of_the_check_are_not_cut(put, monkeypatch) -> None:
-    from mercer.tables import _encoding
+    from mercer.tables.reading import _encoding
 
     for block in range(1, 9):
         monkeypatch.setattr(_encoding, "_BLOCK", block)

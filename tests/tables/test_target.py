@@ -55,7 +55,9 @@ def test_small_classes_are_left_out_and_named() -> None:
     frame.loc[[4, 5], "kind"] = "rare"
     kept = split_target(frame, "kind", min_class_rows=5)
     assert set(kept.y) == {"a", "b", "c"}
-    assert kept.notes[0].startswith("2 classes of 'kind' with fewer than 5 rows ('rare', 'typo')")
+    assert kept.notes[0].startswith(
+        "2 classes of 'kind' with fewer than 5 rows ('rare' and 'typo')"
+    )
 
 
 def test_columns_are_described_by_the_rows_that_stay() -> None:

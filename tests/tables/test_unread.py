@@ -157,7 +157,7 @@ def test_one_junk_cell_in_every_column_leaves_every_column() -> None:
     about = [note for note in data.notes if "taken as missing" in note]
     assert len(about) == 10  # then one for the rest
     assert data.notes[-1] == (
-        "3 more columns ('c10', 'c11', 'day') are read in a particular way; the list of columns "
+        "3 more columns ('c10', 'c11' and 'day') are read in a particular way; the list of columns "
         "says how."
     )
 

@@ -19,11 +19,18 @@ __all__ = [
     "moved_in_whole",
     "one_at_a_time",
     "read_at_most",
+    "shown_path",
     "sweep",
     "written_whole",
 ]
 
 PARTIAL = ".partial"
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as sentences show it; a name with odd characters is spelled out."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text.strip() else repr(text)
 
 
 def read_at_most(stream: IO[bytes], max_bytes: int) -> bytes:

@@ -22,10 +22,10 @@ from mercer.bandwidth._cross_validation import (
     least_squares_cross_validation,
     likelihood_cross_validation,
 )
-from mercer.bandwidth._resolve import RULES as RULES
-from mercer.bandwidth._resolve import resolve_bandwidth
+from mercer.bandwidth._rules import RULES as RULES
 from mercer.bandwidth._rules import (
     bandwidth_ladder,
+    resolve_bandwidth,
     scott_bandwidth,
     silverman_amise_bandwidth,
     silverman_bandwidth,

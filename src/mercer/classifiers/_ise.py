@@ -10,10 +10,9 @@ from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
-from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._class_vectors import ClassVectors, ise_gains
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
-from mercer.classifiers._rules import ise_gains
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import mercer_width
 from mercer.samples import (

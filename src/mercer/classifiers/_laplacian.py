@@ -10,12 +10,11 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, to_numpy
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
-from mercer.classifiers._class_vectors import ClassVectors
+from mercer.classifiers._class_vectors import ClassVectors, append_scores, cosine_scores
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._nodes import choose_nodes
 from mercer.classifiers._race import choose, race
-from mercer.classifiers._rules import append_scores, cosine_scores
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.classifiers._significance import Density, choose_subset
 from mercer.kernels import mercer_width

@@ -162,9 +162,10 @@ class LeftOutVectors:
     ) -> "LeftOutVectors":
         """Weigh the rows by their densities; norms may have a relative error of tol."""
         widths = tuple(mercer_width(h) for h in bandwidths)
-        weights = sample.copies(len(widths))
-        if densities is not None:
-            weights = weights * densities**-0.5
+        if densities is None:
+            weights = sample.copies(len(widths))
+        else:
+            weights = sample.weights * densities**-0.5
         return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":

@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep
+from mercer._system.vocabulary import METRICS
 from mercer.cli._compare_question import Question
 from mercer.comparison import confusion_counts, curves_of, hard_rows
 
@@ -70,7 +71,7 @@ def describe(
         },
         "metric": question.metric,
         "metric_reason": question.reason,
-        "lower_is_better": question.metric == "log-loss",
+        "lower_is_better": METRICS[question.metric].lower_is_better,
         "positive_class": str(comparison.positive) if len(classes) == 2 else None,
         "confidence_level": comparison.confidence_level,
         "budget_seconds": budget,

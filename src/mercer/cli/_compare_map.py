@@ -42,7 +42,7 @@ def _part(data: "LabelledTable", seed: int) -> "LabelledTable":
 def _draw(part: "LabelledTable", seed: int) -> "tuple[pd.DataFrame, dict[str, Any]]":
     from threadpoolctl import threadpool_limits
 
-    from mercer.models import project_table
+    from mercer.views import project_table
 
     method = "fisher"
     with threadpool_limits(1):  # as all fits of a comparison

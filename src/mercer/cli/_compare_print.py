@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import console, counted, one_line, percent, print_notes
+from mercer._system.vocabulary import metric_named
+from mercer._system.words import confidence, count_of, duration, grouped, p_remark, percent, size
+from mercer.cli._output import console, one_line, print_notes
 
 __all__ = ["print_comparison"]
 
@@ -31,7 +33,9 @@ def print_comparison(content: Mapping[str, Any], folder: Path) -> None:
             screen.print(f"  {line['name']}: {escape(one_line(first))}")
     hard = content["hard_rows"]
     if hard["count"]:
-        screen.print(f"{hard['count']} of {hard['tested']} rows are wrong for every model.")
+        screen.print(
+            f"{grouped(hard['count'])} of {grouped(hard['tested'])} rows are wrong for every model."
+        )
     if content["map"]["method"] is None:
         print_notes(content["map"]["notes"])
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
@@ -49,7 +53,7 @@ def _print_question(screen: Console, content: Mapping[str, Any]) -> None:
     classes = sorted(question["classes"], key=lambda one: -one["rows"])
     shown = [f"{one['name']} ({percent(one['rows'] / question['rows'])})" for one in classes[:5]]
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
-    rows = f"{counted(question['rows'], 'row')}, {counted(used, 'column')} used"
+    rows = f"{count_of(question['rows'], 'row')}, {count_of(used, 'column')} used"
     classes_of = f"{question['target']}: {', '.join(shown)}{more}"
     screen.print(
         f"[bold]{escape(one_line(question['table']))}[/]: {rows}; {escape(one_line(classes_of))}"
@@ -59,9 +63,9 @@ def _print_question(screen: Console, content: Mapping[str, Any]) -> None:
 
 
 def _ranking(content: Mapping[str, Any]) -> Table:
-    level = f"{100 * content['confidence_level']:.4g} % interval"
+    level = f"{confidence(content['confidence_level'])} interval"
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, side in (("model", "left"), (content["metric"], "right"),
+    for column, side in (("model", "left"), (metric_named(content["metric"]).words, "right"),
                          (level, "left"), ("against the best", "left"), ("fit", "right"),
                          ("size", "right")):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
@@ -72,8 +76,8 @@ def _ranking(content: Mapping[str, Any]) -> Table:
             _number(line["score"]),
             _interval(line),
             f"[{style}]{_verdict(line)}[/]",
-            _seconds(line["fit_seconds"]),
-            _bytes(line["bytes"]),
+            duration(line["fit_seconds"]),
+            size(line["bytes"]),
         )
     return table
 
@@ -91,22 +95,8 @@ def _verdict(line: Mapping[str, Any]) -> str:
         return "failed"
     if line["note"]:
         return "left out"
-    p = line["pvalue"]
     word = line["against_best"] or "–"
     if line["sample"]:
         word = f"{word} ({line['sample']})"
-    if p is None or p >= 0.995:  # 1 when rounded, which says no more than the word
-        return word
-    return f"{word}, p < 0.001" if p < 0.001 else f"{word}, p = {p:.2g}"
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def _bytes(value: int | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"
+    remark = p_remark(line["pvalue"])
+    return f"{word}, {remark}" if remark else word

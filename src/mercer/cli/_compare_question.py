@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mercer._system.vocabulary import METRICS, MODELS_QUICK_FIRST
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -21,10 +23,6 @@ _MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or 
 _ROWS_IN_TWO_MINUTES, _LEAST_ROWS = 10_000, 5_000
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _BUNDLED, _TARGET = "breast cancer", "diagnosis"
-
-# Should the time not suffice for one round, the last of these are left out.
-_QUICK_FIRST = ("dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher",
-                "svc", "forest")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +104,17 @@ def ask(
             raise ValueError(f"Say which column of {table} to predict: --target NAME.")
         rows = read_table(table)
     data = split_target(rows, target, min_class_rows=_MIN_CLASS_ROWS)
-    reason = f"Scored by {metric}, as asked for."
     if metric is None:
         metric, reason = choose_metric(data.y)
+    else:
+        reason = f"Scored by {METRICS[metric].words}, as asked for."
     max_rows = max(_LEAST_ROWS, round(_ROWS_IN_TWO_MINUTES * math.sqrt(seconds / 120)))
     options: Any = {
         "balanced": metric == "balanced", "random_state": seed, "max_rows": max_rows
     }  # fmt: skip
     pipelines = {
-        name: make_model(name, data, **options) for name in sorted(names, key=_QUICK_FIRST.index)
+        name: make_model(name, data, **options)
+        for name in sorted(names, key=MODELS_QUICK_FIRST.index)
     }
     if device is not None:
         pipelines = {name: on_device(model, device) for name, model in pipelines.items()}

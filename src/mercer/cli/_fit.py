@@ -7,14 +7,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from mercer._system.words import count_of, grouped, percent
 from mercer.cli._output import (
     Device,
     check_output,
     console,
-    counted,
     on_the_cpu,
     one_line,
-    percent,
     print_json,
     print_notes,
     resolve_device,
@@ -131,14 +130,14 @@ def _print(
     shown = ", ".join(f"{classes[i]} ({percent(counts[i] / counts.sum())})" for i in order[:5])
     more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     say = _speaker(console())
-    read = f"{counted(len(data.y), 'row')}, {counted(len(used), 'column')} used, {len(unused)} not"
-    say("read", f"{table}: {read}")
+    read = f"{count_of(len(data.y), 'row')}, {count_of(len(used), 'column')} used"
+    say("read", f"{table}: {read}, {grouped(len(unused))} not")
     for column in unused:
         say("", f"not used: {column.name} ({column.kind}: {column.reason})")
     say("predict", f"{data.target}: {shown}{more}")
     key = "balanced_accuracy" if balanced else "accuracy"
     for score in scores:
-        rows = f"{score.n_splits} folds of {score.n_rows} rows"
+        rows = f"{score.n_splits} folds of {count_of(score.n_rows, 'row')}"
         say(
             "scored",
             f"{score.model}: {key.replace('_', ' ')} {percent(getattr(score, key))} ({rows})",
@@ -152,7 +151,9 @@ def _print(
     if len(scores) > 1:
         say("", "the best is taken; its score is a little too high, as it was chosen by it")
     label = describe_model(best.model).label
-    say("fitted", f"{best.model} ({label}) on {n_fitted} of {len(data.y)} rows")
+    say(
+        "fitted", f"{best.model} ({label}) on {grouped(n_fitted)} of {count_of(len(data.y), 'row')}"
+    )
     say("wrote", f"{output}: mercer predict {output} NEW.csv")
 
 

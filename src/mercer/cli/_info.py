@@ -6,7 +6,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from mercer.cli._output import console, one_line, percent, print_json
+from mercer._system.words import count_of, grouped, listed, percent, size
+from mercer.cli._output import console, one_line, print_json
 
 if TYPE_CHECKING:
     from mercer.models import ModelContents
@@ -46,11 +47,11 @@ def _print(found: "ModelContents") -> None:
     label = describe_model(card.model).label if card.model in list_models() else "not known here"
     facts = {
         "model": f"{card.model} ({label}{', balanced' if card.balanced else ''})",
-        "predicts": f"{card.target}: {_listed(card.classes)}",
+        "predicts": f"{card.target}: {listed(card.classes, most=10)}",
         "trained": f"{card.trained} on {_rows(card.n_rows_fitted, card.n_rows)}",
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
-        "size": f"{found.n_bytes / 1e6:.1f} MB unpacked, {len(found.types)} types",
+        "size": f"{size(found.n_bytes)} unpacked, {count_of(len(found.types), 'type')}",
     }
     for what, text in facts.items():
         screen.print(f"[bold]{what:10}[/]{escape(one_line(text))}", soft_wrap=True)
@@ -74,20 +75,17 @@ def _print(found: "ModelContents") -> None:
 
 
 def _rows(fitted: int, given: int) -> str:
-    return f"{given} rows" if fitted == given else f"{fitted} of {given} rows"
-
-
-def _listed(names: tuple[str, ...], most: int = 10) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    rows = count_of(given, "row")
+    return rows if fitted == given else f"{grouped(fitted)} of {rows}"
 
 
 def _scores(scores: dict[str, float]) -> str:
     try:
+        rows, folds = count_of(scores["n_rows"], "row"), count_of(scores["n_splits"], "fold")
         return (
             f"accuracy {percent(scores['accuracy'])}, balanced accuracy "
-            f"{percent(scores['balanced_accuracy'])} on {scores['n_rows']} rows left out, "
-            f"{scores['n_splits']} folds; one class always: {percent(scores['floor'])}"
+            f"{percent(scores['balanced_accuracy'])} on {rows} left out, {folds}; "
+            f"one class always: {percent(scores['floor'])}"
         )
     except (KeyError, TypeError, ValueError):
         return "not scored"

@@ -7,10 +7,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from mercer._system.words import count_of, grouped, p_number
 from mercer.cli._output import console, one_line, print_json, print_notes, status
 
 if TYPE_CHECKING:
-    from mercer.models import TableDifference
+    from mercer.views import TableDifference
 
 _SHOWN = 20
 
@@ -28,8 +29,8 @@ def measure(
 
     Example: [bold]mercer measure last-year.csv this-year.csv[/bold]
     """
-    from mercer.models import measure_tables
     from mercer.tables import read_table
+    from mercer.views import measure_tables
 
     with status(f"reading {first} and {second} …") as show:
         tables = read_table(first), read_table(second)
@@ -45,8 +46,9 @@ def measure(
 def _print(found: "TableDifference") -> None:
     screen = console()
     screen.print(f"[bold]{escape(one_line(str(found)))}[/]", soft_wrap=True)
+    rows = f"{grouped(found.n_rows[0])} and {count_of(found.n_rows[1], 'row')}"
     screen.print(
-        f"{found.n_rows[0]} and {found.n_rows[1]} rows; integrated squared error "
+        f"{rows}; integrated squared error "
         f"{found.squared_error:.3g} (by chance {found.expected_squared_error:.3g}), "
         f"Cauchy–Schwarz divergence {found.divergence:.3g}",
         soft_wrap=True,
@@ -58,7 +60,7 @@ def _print(found: "TableDifference") -> None:
         grid.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for one in found.columns[:_SHOWN]:
         style = "bold" if one in found.differing else ""
-        texts = (one.name, one.kind, f"{one.difference:.3f}", f"{one.corrected:.2g}", one.first,
+        texts = (one.name, one.kind, f"{one.difference:.3f}", p_number(one.corrected), one.first,
                  one.second)  # fmt: skip
         grid.add_row(*(escape(one_line(text)) for text in texts), style=style)
     screen.print(grid)

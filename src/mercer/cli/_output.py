@@ -13,14 +13,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from mercer._system.words import listed
+
 __all__ = [
     "Device",
     "check_output",
     "console",
-    "counted",
     "on_the_cpu",
     "one_line",
-    "percent",
     "print_json",
     "print_notes",
     "resolve_device",
@@ -52,7 +52,7 @@ def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
     if device is None or not others:
         return []
     runs = "runs" if len(others) == 1 else "run"
-    return [f"{', '.join(others)} {runs} on the CPU: only Mercer's own models use {device}."]
+    return [f"{listed(others)} {runs} on the CPU: only Mercer's own models use {device}."]
 
 
 def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
@@ -75,16 +75,6 @@ def status(text: str) -> Iterator[Any]:
         return
     with screen.status(escape(one_line(text))) as shown:
         yield lambda text: shown.update(escape(one_line(text)))
-
-
-def counted(n: int, one: str) -> str:
-    """Say 1 row, 2 rows."""
-    return f"{n} {one}" if n == 1 else f"{n} {one}s"
-
-
-def percent(share: float) -> str:
-    """Show a share as 87.3 %."""
-    return f"{share:.1%}".replace("%", " %")
 
 
 def print_json(found: Any) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mercer._system.words import percent
 from mercer.cli._output import (
     Device,
     check_output,
     on_the_cpu,
     one_line,
-    percent,
     print_json,
     print_notes,
     resolve_device,

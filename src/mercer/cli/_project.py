@@ -68,8 +68,8 @@ def embed(table: str, target: str, method: str, seed: int = 0) -> "Table":
     """Return the coordinates of a file's rows, with the notes of reading and of mapping."""
     import dataclasses
 
-    from mercer.models import PROJECTIONS, project_table
     from mercer.tables import read_table, split_target
+    from mercer.views import PROJECTIONS, project_table
 
     if method not in PROJECTIONS:
         raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")

@@ -14,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from mercer._system.vocabulary import MARKS, MEASURED, UNMEASURED, mark_named
+from mercer._system.words import count_of, duration, is_known
 from mercer.cli._output import console, one_line
 
 if TYPE_CHECKING:
@@ -21,19 +23,8 @@ if TYPE_CHECKING:
 
     from mercer.studies import Progress, Results
 
-_SIGNS = {"reached": "[green]✓[/]", "better": "[green]▲[/]", "short": "[red]▼[/]",
-          "differs": "[yellow]≠[/]", "failed": "[red]failed[/]"}  # fmt: skip
+_COLOURS = {"reached": "green", "better": "green", "short": "red", "differs": "yellow"}
 _MOST_COLUMNS = 8  # of a table that stands upright
-_WORDS = {
-    "reached": "reached within their own spread",
-    "better": "better than published",
-    "short": "not reached",
-    "differs": "different",
-    "failed": "failed",
-    "not run": "not run",
-    "no data": "without data on this machine",
-    "cannot be had": "not to be had by anybody",
-}
 
 
 def reproduce(
@@ -107,7 +98,7 @@ def reproduce(
         _print(results, page)
     if len(results.failures):
         where = results.folder / "failures.csv"
-        said = one_line(f"{len(results.failures)} jobs failed; {where} says why")
+        said = one_line(f"{count_of(len(results.failures), 'job')} failed; {where} says why")
         print(f"mercer: {said}", file=sys.stderr)
         raise typer.Exit(1)
 
@@ -123,7 +114,9 @@ def _progress() -> Iterator[Callable[["Progress"], None]]:
         task = bar.add_task("planning", total=None, rest="")
 
         def show(progress: "Progress") -> None:
-            rest = "" if progress.seconds_left is None else f"{_span(progress.seconds_left)} left"
+            rest = (
+                "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+            )
             bar.update(
                 task,
                 total=progress.total,
@@ -138,12 +131,6 @@ def _progress() -> Iterator[Callable[["Progress"], None]]:
         yield show
 
 
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
-
-
 def _print(results: "Results", page: Path) -> None:
     screen = console()
     cells = results.cells
@@ -154,11 +141,11 @@ def _print(results: "Results", page: Path) -> None:
     titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
     for (study, key), part in shown.groupby(["study", "table"], sort=False):
         _print_table(screen, f"{study} {key}: {titles.get((study, key), '')}", part)
-    counted = cells.loc[cells["counts"], "mark"].value_counts()
-    screen.print(f"{int(counted.sum())} published numbers:")
-    for mark, words in _WORDS.items():
-        if counted.get(mark, 0):
-            screen.print(f"  {counted[mark]:4d} {words}")
+    by_mark = cells.loc[cells["counts"], "mark"].value_counts()
+    screen.print(f"{count_of(by_mark.sum(), 'published number')}:")
+    for mark in (*MEASURED, *UNMEASURED):
+        if by_mark.get(mark, 0):
+            screen.print(f"  {by_mark[mark]:4d} {MARKS[mark].in_counts}")
     if results.run["mode"] == "quick":
         screen.print("A quick run: few replications and short grids.")
     screen.print(f"\nThe page: {escape(one_line(str(page)))}", soft_wrap=True)
@@ -186,6 +173,7 @@ def _print_table(screen: Console, title: str, part: "pd.DataFrame") -> None:
 def _cell(line: dict[str, Any] | None) -> str:
     if line is None:
         return ""
-    known = line["published"] is not None and line["published"] == line["published"]
-    published = f"[dim]{line['published']:g}  [/]\n" if known else ""
-    return f"{published}{line['measured']:.1f} {_SIGNS.get(line['mark'], ' ')}"
+    published = f"[dim]{line['published']:g}  [/]\n" if is_known(line["published"]) else ""
+    sign = mark_named(line["mark"]).sign or " "
+    style = _COLOURS.get(line["mark"], "none")
+    return f"{published}{line['measured']:.1f} [{style}]{sign}[/]"

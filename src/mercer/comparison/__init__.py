@@ -13,7 +13,7 @@ Three questions, three kinds of answer:
 Three functions ask everything at once: :func:`compare` cross-validates any scikit-learn classifiers
 on one data set and tests every pair, :func:`compare_in_rounds` does so until a time budget is used,
 :func:`compare_over_datasets` asks a table of scores. Many pairs need :func:`holm_correction`, which
-they apply. :func:`audit_roweis_saul` recomputes the tests that a paper printed.
+they apply.
 
 Results are frozen, A minus B is positive where A is better, and ``str(result)`` is a sentence::
 
@@ -24,23 +24,23 @@ Results are frozen, A minus B is positive where A is better, and ``str(result)``
 This package takes predictions, scores or estimators, and imports no other part of Mercer.
 """
 
-from mercer.comparison._audit import audit_roweis_saul
-from mercer.comparison._compare import compare
-from mercer.comparison._comparison import Comparison
-from mercer.comparison._datasets import DatasetComparison, compare_over_datasets
-from mercer.comparison._diagram import plot_critical_difference
-from mercer.comparison._five_by_two import five_by_two_f_test, five_by_two_t_test
-from mercer.comparison._mcnemar import mcnemar_test
-from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
-from mercer.comparison._pairs import holm_correction
-from mercer.comparison._ranks import FriedmanResult, average_ranks, friedman_test
-from mercer.comparison._result import PairedTestResult
+from mercer.comparison._compare import Comparison, compare
+from mercer.comparison._datasets import (
+    DatasetComparison,
+    compare_over_datasets,
+    plot_critical_difference,
+)
+from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._rounds import compare_in_rounds
-from mercer.comparison._rounds_course import RoundsProgress
-from mercer.comparison._rounds_details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._rounds_result import RoundsComparison
-from mercer.comparison._rounds_scores import choose_metric
-from mercer.comparison._signed_rank import (
+from mercer.comparison.engine._metrics import choose_metric
+from mercer.comparison.engine._plan import RoundsProgress
+from mercer.comparison.tests._five_by_two import five_by_two_f_test, five_by_two_t_test
+from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_test
+from mercer.comparison.tests._pairs import PairedTestResult, holm_correction
+from mercer.comparison.tests._ranks import FriedmanResult, average_ranks, friedman_test
+from mercer.comparison.tests._signed_rank import (
     BayesianResult,
     bayesian_signed_rank_test,
     wilcoxon_test,
@@ -54,7 +54,6 @@ __all__ = [
     "PairedTestResult",
     "RoundsComparison",
     "RoundsProgress",
-    "audit_roweis_saul",
     "average_ranks",
     "bayesian_signed_rank_test",
     "choose_metric",

@@ -1,6 +1,7 @@
-"""Compare estimators on one data set: the same splits for all, every pair tested."""
+"""``compare``: the same fixed splits for all estimators of one data set, every pair tested."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,31 +10,112 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.parallel import Parallel, delayed
 
+from mercer._system.workers import ByJoblib
 from mercer.comparison._checks import check_confidence_level, check_labels
-from mercer.comparison._comparison import Comparison
-from mercer.comparison._five_by_two import five_by_two_f_test, five_by_two_t_test
-from mercer.comparison._folds import (
-    FoldRun,
-    Scorer,
+from mercer.comparison._display import Section, ShownAsTables
+from mercer.comparison.engine._fit import (
+    Fit,
+    Material,
+    Task,
+    as_fit,
+    fit_and_test,
+    prediction_table,
+)
+from mercer.comparison.engine._metrics import OneScorer
+from mercer.comparison.engine._splits import (
     Split,
     five_by_two_splits,
     is_tested_once,
     make_splits,
-    resolve_scoring,
-    run_fold,
+    mean_sizes,
 )
-from mercer.comparison._mcnemar import mcnemar_test
-from mercer.comparison._paired_t import corrected_t_test, kfold_paired_t_test
-from mercer.comparison._pairs import PairTest, run_pairs
-from mercer.comparison._result import PairedTestResult
-from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.tests._five_by_two import five_by_two_f_test, five_by_two_t_test
+from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_test
+from mercer.comparison.tests._pairs import PairedTestResult, PairTest, Results, run_pairs
+from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
-__all__ = ["compare"]
+__all__ = ["Comparison", "compare"]
 
 _FIVE_BY_TWO = {"five_by_two_t": five_by_two_t_test, "five_by_two_f": five_by_two_f_test}
 _TESTS = ("corrected_t", "mcnemar", "kfold_t", *_FIVE_BY_TWO)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ShownAsTables):
+    """Estimators compared on one data set.
+
+    ``print(comparison)`` and rich show two tables, notebooks show them as HTML; the attributes
+    hold everything that they were made from.
+
+    Attributes
+    ----------
+    scoring : str
+        Name of the score.
+    scores : DataFrame of shape (n_splits, n_estimators)
+        Score on each split; NaN where the estimator failed.
+    fit_times : DataFrame of shape (n_splits, n_estimators)
+        Seconds that each fit took.
+    five_by_two_scores : DataFrame of shape (10, n_estimators) or None
+        Scores on the ten halves, indexed by replication and half; None where no 5×2 test was
+        asked for.
+    predictions : DataFrame
+        Out-of-fold predictions: a row per split and test sample (the index holds both), the column
+        ``y_true`` and a column per estimator that did not fail there.
+    errors : mapping of str to str
+        First error of each estimator that failed, in full; the tables show its first line.
+    pairs : DataFrame
+        A row per test and pair: difference (score of a minus score of b) with its interval,
+        statistic, p-value, p-value after Holm's correction over the pairs, and the verdict.
+    results : dict
+        The full result of each test, by ``(test, a, b)``.
+    """
+
+    scoring: str
+    scores: pd.DataFrame
+    fit_times: pd.DataFrame
+    five_by_two_scores: pd.DataFrame | None
+    predictions: pd.DataFrame
+    errors: Mapping[str, str]
+    pairs: pd.DataFrame
+    results: Results
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row per estimator, best first: mean score, its spread, seconds per fit, error."""
+        table = pd.DataFrame(
+            {
+                "mean": self.scores.mean(skipna=False),
+                "std": self.scores.std(skipna=False),
+                "fit_seconds": self.fit_times.mean(skipna=False),
+                "error": pd.Series(self.errors, dtype=object).reindex(
+                    self.scores.columns, fill_value=""
+                ),
+            }
+        ).rename_axis("estimator")
+        return table.sort_values("mean", ascending=False, kind="stable")
+
+    def _sections(self) -> list[Section]:
+        summary = self.summary
+        title = f"{self.scoring} on {len(self.scores)} splits"
+        sections = [(title, summary.drop(columns="error"))]
+        if self.errors:
+            first_lines = {name: error.partition("\n")[0] for name, error in self.errors.items()}
+            failed = pd.DataFrame({"failed": first_lines.keys(), "error": first_lines.values()})
+            sections.append(("What failed", failed.set_index("failed")))
+        for test, block in self.pairs.groupby("test", sort=False):
+            table = block.drop(columns=["test", "statistic", "pvalue"]).set_index("a")
+            table = table.rename(columns={"pvalue_holm": "p"})
+            sections.append((f"{test}: a minus b, p after Holm's correction", table))
+        return sections
+
+    def __repr__(self) -> str:
+        n_splits, n_estimators = self.scores.shape
+        return (
+            f"<Comparison of {n_estimators} estimators on {n_splits} splits: print it, or see "
+            ".summary and .pairs>"
+        )
 
 
 def compare(
@@ -105,9 +187,9 @@ def compare(
     'bayes is better'
     """
     check_confidence_level(confidence_level)
-    named = _named(estimators)
-    chosen = _chosen(tests)
-    score_name, scorer = resolve_scoring(scoring)
+    named = _by_name(estimators)
+    chosen = _checked_tests(tests)
+    judge = OneScorer.of(scoring)
     labels = check_labels(y, "y")
     X, labels, groups = indexable(X if hasattr(X, "shape") else np.asarray(X), labels, groups)
     if type_of_target(labels, input_name="y") not in ("binary", "multiclass"):
@@ -117,46 +199,42 @@ def compare(
     halves: list[Split] = []
     if any(test in _FIVE_BY_TWO for test in chosen):
         halves = five_by_two_splits(X, labels, groups, random_state)
-    runs = _run_all(named, X, labels, [*splits, *halves], scorer, n_jobs)
-
-    folds = pd.RangeIndex(len(splits), name="split")
-    on_folds = {name: own[: len(splits)] for name, own in runs.items()}
-    on_halves = {name: own[len(splits) :] for name, own in runs.items()}
+    fits = _fit_all(Material(named, X, labels, judge), [*splits, *halves], n_jobs)
+    on_folds = {name: made[: len(splits)] for name, made in fits.items()}
+    on_halves = {name: made[len(splits) :] for name, made in fits.items()}
     fold_errors = _first_errors(on_folds, "split")
-    errors = _first_errors(on_halves, "5×2 half") | fold_errors
-    scores = pd.DataFrame({name: [r.score for r in own] for name, own in on_folds.items()}, folds)
-    fit_times = pd.DataFrame(
-        {name: [r.fit_time for r in own] for name, own in on_folds.items()}, folds
-    )
+    folds = pd.RangeIndex(len(splits), name="split")
+    scores = _score_table(on_folds, folds, judge.name)
     five_by_two_scores = None
     if halves:
-        replications = pd.MultiIndex.from_product(
-            [range(5), range(2)], names=["replication", "half"]
-        )
-        five_by_two_scores = pd.DataFrame(
-            {name: [r.score for r in own] for name, own in on_halves.items()}, replications
-        )
+        index = pd.MultiIndex.from_product([range(5), range(2)], names=["replication", "half"])
+        five_by_two_scores = _score_table(on_halves, index, judge.name)
     sound = [name for name in named if name not in fold_errors]
-    predictions = _out_of_fold(labels, splits, {name: on_folds[name] for name in sound})
-
+    predictions = prediction_table(
+        labels,
+        dict(enumerate(splits)),
+        {name: [np.asarray(fit.predicted) for fit in on_folds[name]] for name in sound},
+    )
     pair_tests = _pair_tests(
         chosen, splits, scores, five_by_two_scores, predictions, confidence_level,
-        by_rows=score_name in JUDGED_BY_ROWS,
+        by_rows=judge.name in JUDGED_BY_ROWS,
     )  # fmt: skip
     pairs, results = run_pairs(sound, pair_tests, confidence_level=confidence_level)
     return Comparison(
-        scoring=score_name,
+        scoring=judge.name,
         scores=scores,
-        fit_times=fit_times,
+        fit_times=pd.DataFrame(
+            {name: [fit.fit_seconds for fit in made] for name, made in on_folds.items()}, folds
+        ),
         five_by_two_scores=five_by_two_scores,
         predictions=predictions,
-        errors=errors,
+        errors=_first_errors(on_halves, "5×2 half") | fold_errors,
         pairs=pairs,
         results=results,
     )
 
 
-def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def _by_name(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     """Estimators by name; those without one are called by their class, numbered if need be."""
     if hasattr(estimators, "fit") or isinstance(estimators, str):
         raise ValueError("estimators must be a dict or a list of at least two; got one estimator.")
@@ -185,7 +263,7 @@ def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     return named
 
 
-def _chosen(tests: str | Sequence[str]) -> list[str]:
+def _checked_tests(tests: str | Sequence[str]) -> list[str]:
     chosen = [tests] if isinstance(tests, str) else list(tests)
     for test in chosen:
         if test not in _TESTS:
@@ -195,43 +273,35 @@ def _chosen(tests: str | Sequence[str]) -> list[str]:
     return chosen
 
 
-def _run_all(
-    named: Mapping[str, Any],
-    X: Any,
-    y: npt.NDArray[np.generic],
-    splits: Sequence[Split],
-    scorer: Scorer,
-    n_jobs: int | None,
-) -> dict[str, list[FoldRun]]:
-    """All fits, by estimator and in the order of the splits."""
-    runs = Parallel(n_jobs=n_jobs)(
-        delayed(run_fold)(estimator, X, y, split, scorer)
-        for estimator in named.values()
-        for split in splits
-    )
-    n = len(splits)
-    return {name: runs[i * n : (i + 1) * n] for i, name in enumerate(named)}
+def _fit_all(
+    material: Material, splits: Sequence[Split], n_jobs: int | None
+) -> dict[str, list[Fit]]:
+    """Make all fits, by estimator and in the order of the splits."""
+    fits: dict[str, list[Fit]] = {name: [] for name in material.estimators}
+    tasks = [Task(name, k, split) for name in fits for k, split in enumerate(splits)]
+    with ByJoblib(partial(fit_and_test, material), n_jobs) as workers:
+        for task, outcome in workers.run(tasks):
+            fits[task.name].append(as_fit(outcome))
+    return fits
 
 
-def _first_errors(runs: Mapping[str, Sequence[FoldRun]], what: str) -> dict[str, str]:
+def _score_table(
+    fits: Mapping[str, Sequence[Fit]], index: "pd.Index[Any]", scoring: str
+) -> pd.DataFrame:
+    columns = {
+        name: [fit.scores.get(scoring, np.nan) for fit in made] for name, made in fits.items()
+    }
+    return pd.DataFrame(columns, index)
+
+
+def _first_errors(fits: Mapping[str, Sequence[Fit]], what: str) -> dict[str, str]:
     """First error of each estimator that failed, with the place where it did."""
     errors: dict[str, str] = {}
-    for name, own in runs.items():
-        for i, run in enumerate(own):
-            if run.error:
-                errors.setdefault(name, f"{what} {i}: {run.error}")
+    for name, made in fits.items():
+        for i, fit in enumerate(made):
+            if fit.error:
+                errors.setdefault(name, f"{what} {i}: {fit.error}")
     return errors
-
-
-def _out_of_fold(
-    y: npt.NDArray[np.generic], splits: Sequence[Split], runs: Mapping[str, Sequence[FoldRun]]
-) -> pd.DataFrame:
-    """Predictions of all test samples, split after split."""
-    samples = np.concatenate([test for _, test in splits])
-    split = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
-    index = pd.MultiIndex.from_arrays([split, samples], names=["split", "sample"])
-    columns = {name: np.concatenate([run.predictions for run in own]) for name, own in runs.items()}
-    return pd.DataFrame({"y_true": y[samples], **columns}, index)
 
 
 def _pair_tests(
@@ -247,7 +317,7 @@ def _pair_tests(
     """Make functions of two names of the chosen tests."""
     once = is_tested_once(splits)
 
-    def judged(result: PairedTestResult) -> PairedTestResult:
+    def or_by_rows(result: PairedTestResult) -> PairedTestResult:
         return by_rows_where_without_spread(result, predictions) if by_rows else result
 
     def run(test: str, a: str, b: str) -> PairedTestResult:
@@ -258,10 +328,9 @@ def _pair_tests(
                 raise ValueError(f"{test} needs all ten halves, and not all could be scored.")
             return _FIVE_BY_TWO[test](halves[a], halves[b], **options)
         if test == "corrected_t":
-            n_train = float(np.mean([len(train) for train, _ in splits]))
-            n_test = float(np.mean([len(test) for _, test in splits]))
+            n_train, n_test = mean_sizes(splits)
             options |= {"n_train": n_train, "n_test": n_test}
-            return judged(corrected_t_test(scores[a], scores[b], **options))
+            return or_by_rows(corrected_t_test(scores[a], scores[b], **options))
         if not once:
             raise ValueError(
                 f"{test} needs every sample in one test fold at most; with repeated or random "
@@ -269,6 +338,6 @@ def _pair_tests(
             )
         if test == "mcnemar":
             return mcnemar_test(predictions["y_true"], predictions[a], predictions[b], **options)
-        return judged(kfold_paired_t_test(scores[a], scores[b], **options))
+        return or_by_rows(kfold_paired_t_test(scores[a], scores[b], **options))
 
     return {test: partial(run, test) for test in chosen}

@@ -1,19 +1,32 @@
-"""Compare estimators in rounds of splits, as many as a time budget allows."""
+"""``compare_in_rounds``: the same splits for all, as many as a time budget allows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.utils import indexable
 
+from mercer._system.cluster import OnCluster, connected
+from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._checks import check_confidence_level, check_labels
-from mercer.comparison._rounds_cluster import Cluster
-from mercer.comparison._rounds_course import Clock, Course, RoundsProgress, Splits
-from mercer.comparison._rounds_fit import Work
-from mercer.comparison._rounds_result import RoundsComparison, collect_rounds
-from mercer.comparison._rounds_scores import METRICS, choose_metric
-from mercer.comparison._rounds_workers import Here, Processes, Workers
+from mercer.comparison._rounds_result import RoundsComparison, cut_to_possible
+from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
+from mercer.comparison.engine._metrics import LOWER_IS_BETTER, METRICS, AllMetrics, choose_metric
+from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
+from mercer.comparison.engine._splits import RepeatedFolds, mean_sizes
+from mercer.comparison.tests._paired_t import corrected_t_test
+from mercer.comparison.tests._pairs import (
+    PairedTestResult,
+    PairTest,
+    Results,
+    holm_correction,
+    run_pairs,
+)
+from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 __all__ = ["compare_in_rounds"]
 
@@ -123,7 +136,7 @@ def compare_in_rounds(
     check_confidence_level(confidence_level)
     _check_numbers(budget, n_folds, max_rounds, n_jobs)
     if scheduler is not None and n_jobs is not None:
-        raise ValueError("give n_jobs or scheduler, not both.")
+        raise ValueError("Give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError("estimators must be a dict of names and estimators, with one at least.")
     if metric is not None and metric not in METRICS:
@@ -135,35 +148,28 @@ def compare_in_rounds(
     classes, counts = np.unique(labels, return_counts=True)
     _check_classes(classes, counts)
 
-    work = Work({str(name): one for name, one in estimators.items()}, X, labels, classes,
-                positive=int(counts.argmin()))  # fmt: skip
-    splits = Splits(labels, min(n_folds, int(counts.min())), random_state)
+    judge = AllMetrics(classes, positive=int(counts.argmin()))
+    named = {str(name): estimator for name, estimator in estimators.items()}
+    material = Material(named, X, labels, judge, counts_bytes=True)
+    splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
     metric = metric or choose_metric(labels)[0]
-    workers: Workers = Here(work)
-    if scheduler is not None:
-        workers = Cluster(work, scheduler)
-    elif n_jobs is not None:
-        workers = Processes(work, n_jobs)
     clock = Clock(budget)
-    course = Course(work.estimators, metric, clock, max_rounds, on_progress)
+    plan = RoundsPlan(named, metric, clock, max_rounds, on_progress)
     interrupted = False
     try:
-        with workers:
-            course.run(workers, splits)
+        with _workers(material, n_jobs, scheduler) as workers:
+            plan.run(workers, splits)
     except KeyboardInterrupt:
         interrupted = True
-        if not course.finished():
+        if not plan.finished_rounds():
             raise
-    return collect_rounds(
-        work,
-        splits=[splits[k] for k in course.finished()],
-        rounds=course.finished(),
-        fits=course.fits,
-        errors=course.errors,
-        notes=course.notes,
+    return _collect(
+        plan,
+        material,
+        judge,
+        splits,
         metric=metric,
         floor=floor,
-        n_folds=splits.n_folds,
         confidence_level=confidence_level,
         seconds=clock.spent(),
         interrupted=interrupted,
@@ -189,3 +195,145 @@ def _check_classes(classes: npt.NDArray[np.generic], counts: npt.NDArray[np.intp
         raise ValueError(
             f"Class {alone!r} has one sample, which cannot be both learnt and tested: leave it out."
         )
+
+
+@contextmanager
+def _workers(
+    material: Material, n_jobs: int | None, scheduler: str | None
+) -> Iterator[Workers[Task, Fit]]:
+    """Give what runs the fits: a cluster, processes, or this process."""
+    fit = partial(fit_quietly, material)
+    if scheduler is not None:
+        with connected(scheduler) as client, OnCluster(fit, client, send_once=True) as cluster:
+            yield cluster
+    elif n_jobs is not None:
+        with Processes(fit, n_jobs) as processes:
+            yield processes
+    else:
+        yield InThisProcess(fit)
+
+
+def _collect(
+    plan: RoundsPlan,
+    material: Material,
+    judge: AllMetrics,
+    splits: RepeatedFolds,
+    *,
+    metric: str,
+    floor: str | None,
+    confidence_level: float,
+    seconds: float,
+    interrupted: bool,
+) -> RoundsComparison:
+    """Put together what the fits gave."""
+    names, rounds = plan.remaining(), plan.finished_rounds()
+    if not rounds:
+        raise ValueError(_why_nothing(plan.errors, plan.notes))
+    finished = {k: splits[k] for k in rounds}
+    fits = {name: [plan.fits[name][k] for k in rounds] for name in names}
+    n_first = len(splits[rounds[0]][0])
+    n_train, n_test = mean_sizes(list(finished.values()))
+    predictions = prediction_table(
+        material.y,
+        finished,
+        {name: [judge.classes[fit.predicted] for fit in made] for name, made in fits.items()},
+    )
+    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+    signed = {name: [sign * fit.scores[metric] for fit in made] for name, made in fits.items()}
+
+    def test(a: str, b: str) -> PairedTestResult:
+        result = corrected_t_test(
+            signed[a],
+            signed[b],
+            n_train=n_train,
+            n_test=n_test,
+            confidence_level=confidence_level,
+            names=(a, b),
+        )
+        if metric in JUDGED_BY_ROWS:
+            return by_rows_where_without_spread(result, predictions)
+        return result
+
+    pairs, results = _test_pairs(names, floor, test, confidence_level)
+    if metric not in LOWER_IS_BETTER:
+        pairs[["low", "high"]] = cut_to_possible(pairs[["low", "high"]], -1.0, 1.0)
+    warned = {name: next((f.warning for f in made if f.warning), "") for name, made in fits.items()}
+    return RoundsComparison(
+        metric=metric,
+        floor=floor,
+        metrics=_metric_table(plan.fits),
+        rounds=tuple(rounds),
+        classes=judge.classes,
+        positive=judge.classes[judge.positive],
+        predictions=predictions,
+        outputs={
+            name: np.concatenate([fit.outputs for fit in made])
+            for name, made in fits.items()
+            if all(fit.outputs is not None for fit in made)
+        },
+        has_probabilities={name: made[0].are_probabilities for name, made in fits.items()},
+        fit_seconds=_by_round(fits, rounds, "fit_seconds"),
+        predict_seconds=_by_round(fits, rounds, "predict_seconds"),
+        n_rows_fitted={name: made[0].n_rows for name, made in fits.items()},
+        samples={
+            name: f"saw {made[0].n_rows:,} of {n_first:,} rows".replace(",", " ")
+            for name, made in fits.items()
+            if made[0].n_rows < n_first
+        },
+        n_bytes={
+            name: plan.fits[name][0].n_bytes if 0 in plan.fits[name] else None for name in names
+        },
+        errors=dict(plan.errors),
+        notes=dict(plan.notes),
+        warnings={name: text for name, text in warned.items() if text},
+        pairs=pairs,
+        results=results,
+        n_train=n_train,
+        n_test=n_test,
+        n_folds=splits.n_folds,
+        confidence_level=confidence_level,
+        seconds=seconds,
+        interrupted=interrupted,
+    )
+
+
+def _metric_table(fits: Mapping[str, Mapping[int, Fit]]) -> pd.DataFrame:
+    """Return every score that there is, those of rounds that not all have finished among them."""
+    made = {(name, k): fit for name, by in fits.items() for k, fit in sorted(by.items())}
+    index = pd.MultiIndex.from_tuples(list(made), names=["estimator", "split"])
+    return pd.DataFrame([fit.scores for fit in made.values()], index=index)
+
+
+def _by_round(fits: Mapping[str, Sequence[Fit]], rounds: Sequence[int], field: str) -> pd.DataFrame:
+    columns = {name: [getattr(fit, field) for fit in made] for name, made in fits.items()}
+    return pd.DataFrame(columns, pd.Index(rounds, name="split"))
+
+
+def _test_pairs(
+    names: Sequence[str], floor: str | None, test: PairTest, confidence_level: float
+) -> tuple[pd.DataFrame, Results]:
+    """Test all pairs, then those with the floor, each family with its own correction."""
+    rivals = [name for name in names if name != floor]
+    tests = {"corrected_t": test}
+    pairs, results = run_pairs(rivals, tests, confidence_level=confidence_level)
+    if floor is None or floor not in names or not rivals:
+        return pairs, results
+    parts = [run_pairs([one, floor], tests, confidence_level=confidence_level) for one in rivals]
+    against = pd.concat([part for part, _ in parts], ignore_index=True)
+    against["pvalue_holm"] = holm_correction(against["pvalue"])
+    is_chance = (against["pvalue_holm"] >= 1 - confidence_level) & (
+        against["pvalue"] < 1 - confidence_level
+    )
+    against.loc[is_chance, "verdict"] = "could be chance"
+    for _, more in parts:
+        results |= more
+    return pd.concat([pairs, against], ignore_index=True), results
+
+
+def _why_nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    """Say why nothing could be compared."""
+    if errors:
+        name, error = next(iter(errors.items()))
+        return f"No estimator could be scored; {name}: {error}"
+    name, note = next(iter(notes.items()))
+    return f"The budget is too short for one round ({name} {note}): give more seconds."

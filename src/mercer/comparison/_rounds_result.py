@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from scipy import stats
 
 from mercer.comparison._checks import FloatArray, largest
 from mercer.comparison._display import Section, ShownAsTables
-from mercer.comparison._folds import Split
-from mercer.comparison._paired_t import corrected_t_test
-from mercer.comparison._pairs import PairTest, Results, holm_correction, run_pairs
-from mercer.comparison._result import PairedTestResult, p_phrase
-from mercer.comparison._rounds_fit import Fit, Work
-from mercer.comparison._rounds_scores import LOWER_IS_BETTER
-from mercer.comparison._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.engine._metrics import LOWER_IS_BETTER
+from mercer.comparison.tests._pairs import (
+    Results,
+    p_phrase,
+)
 
-__all__ = ["RoundsComparison", "collect_rounds", "mean_interval"]
+__all__ = ["RoundsComparison", "cut_to_possible", "mean_interval"]
 
 _FEW_ROUNDS = 5  # below which only what is very different can be told apart
 
@@ -144,8 +142,8 @@ class RoundsComparison(ShownAsTables):
             for name in self.scores
         }
         most = np.inf if is_low else 1.0
-        own = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
-        table = table.join(_informative(own, 0.0, most))
+        intervals = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
+        table = table.join(cut_to_possible(intervals, 0.0, most))
         table = table.join(self._against_best(means))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()
@@ -281,151 +279,8 @@ def mean_interval(
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def collect_rounds(
-    work: Work,
-    *,
-    splits: Sequence[Split],
-    rounds: Sequence[int],
-    fits: Mapping[str, Mapping[int, Fit]],
-    errors: Mapping[str, str],
-    notes: Mapping[str, str],
-    metric: str,
-    floor: str | None,
-    n_folds: int,
-    confidence_level: float,
-    seconds: float,
-    interrupted: bool,
-) -> RoundsComparison:
-    """Put together what the fits gave."""
-    names = [name for name in fits if name not in errors and name not in notes]
-    if not rounds:
-        raise ValueError(_nothing(errors, notes))
-    index = pd.Index(rounds, name="split")
-    by_name = {name: [fits[name][k] for k in rounds] for name in names}
-    made = [(name, k, fit) for name, own in fits.items() for k, fit in sorted(own.items())]
-    metrics = pd.DataFrame(
-        [fit.scores for *_, fit in made],
-        index=pd.MultiIndex.from_tuples(
-            [(name, k) for name, k, _ in made], names=["estimator", "split"]
-        ),
-    )
-    n_first = len(splits[0][0])
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    n_test = float(np.mean([len(test) for _, test in splits]))
-    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
-    signed = {name: [sign * fit.scores[metric] for fit in own] for name, own in by_name.items()}
-
-    predictions = _predictions(work, splits, rounds, by_name)
-
-    def test(a: str, b: str) -> PairedTestResult:
-        result = corrected_t_test(
-            signed[a],
-            signed[b],
-            n_train=n_train,
-            n_test=n_test,
-            confidence_level=confidence_level,
-            names=(a, b),
-        )
-        if metric in JUDGED_BY_ROWS:
-            return by_rows_where_without_spread(result, predictions)
-        return result
-
-    pairs, results = _test_pairs(names, floor, test, confidence_level)
-    if metric not in LOWER_IS_BETTER:
-        pairs[["low", "high"]] = _informative(pairs[["low", "high"]], -1.0, 1.0)
-    seconds_of = partial(_by_round, by_name, index)
-    warned = {
-        name: next((f.warning for f in own if f.warning), "") for name, own in by_name.items()
-    }
-    return RoundsComparison(
-        metric=metric,
-        floor=floor,
-        metrics=metrics,
-        rounds=tuple(rounds),
-        classes=work.classes,
-        positive=work.classes[work.positive],
-        predictions=predictions,
-        outputs={
-            name: np.concatenate([fit.outputs for fit in own])
-            for name, own in by_name.items()
-            if all(fit.outputs is not None for fit in own)
-        },
-        has_probabilities={name: own[0].are_probabilities for name, own in by_name.items()},
-        fit_seconds=seconds_of("fit_seconds"),
-        predict_seconds=seconds_of("predict_seconds"),
-        n_rows_fitted={name: own[0].n_rows for name, own in by_name.items()},
-        samples={
-            name: f"saw {own[0].n_rows:,} of {n_first:,} rows".replace(",", " ")
-            for name, own in by_name.items()
-            if own[0].n_rows < n_first
-        },
-        n_bytes={name: fits[name][0].n_bytes if 0 in fits[name] else None for name in names},
-        errors=dict(errors),
-        notes=dict(notes),
-        warnings={name: text for name, text in warned.items() if text},
-        pairs=pairs,
-        results=results,
-        n_train=n_train,
-        n_test=n_test,
-        n_folds=n_folds,
-        confidence_level=confidence_level,
-        seconds=seconds,
-        interrupted=interrupted,
-    )
-
-
-def _test_pairs(
-    names: Sequence[str], floor: str | None, test: PairTest, confidence_level: float
-) -> tuple[pd.DataFrame, Results]:
-    """Test all pairs, then those with the floor, each family with its own correction."""
-    rivals = [name for name in names if name != floor]
-    tests = {"corrected_t": test}
-    pairs, results = run_pairs(rivals, tests, confidence_level=confidence_level)
-    if floor is None or floor not in names or not rivals:
-        return pairs, results
-    parts = [run_pairs([one, floor], tests, confidence_level=confidence_level) for one in rivals]
-    against = pd.concat([part for part, _ in parts], ignore_index=True)
-    against["pvalue_holm"] = holm_correction(against["pvalue"])
-    is_chance = (against["pvalue_holm"] >= 1 - confidence_level) & (
-        against["pvalue"] < 1 - confidence_level
-    )
-    against.loc[is_chance, "verdict"] = "could be chance"
-    for _, more in parts:
-        results |= more
-    return pd.concat([pairs, against], ignore_index=True), results
-
-
-def _by_round(
-    by_name: Mapping[str, Sequence[Fit]], index: "pd.Index[int]", field: str
-) -> pd.DataFrame:
-    columns = {name: [getattr(fit, field) for fit in own] for name, own in by_name.items()}
-    return pd.DataFrame(columns, index)
-
-
-def _predictions(
-    work: Work, splits: Sequence[Split], rounds: Sequence[int], by_name: Mapping[str, Sequence[Fit]]
-) -> pd.DataFrame:
-    samples = np.concatenate([test for _, test in splits])
-    split = np.repeat(rounds, [len(test) for _, test in splits])
-    index = pd.MultiIndex.from_arrays([split, samples], names=["split", "sample"])
-    columns = {
-        name: work.classes[np.concatenate([fit.predicted for fit in own])]
-        for name, own in by_name.items()
-    }
-    return pd.DataFrame({"y_true": work.y[samples], **columns}, index)
-
-
-def _nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:
-    """Say why nothing could be compared."""
-    if errors:
-        name, error = next(iter(errors.items()))
-        return f"No estimator could be scored; {name}: {error}"
-    name, note = next(iter(notes.items()))
-    return f"The budget is too short for one round ({name} {note}): give more seconds."
-
-
-def _informative(bounds: pd.DataFrame, least: float, most: float) -> pd.DataFrame:
-    """Cut intervals to what is possible; one that leaves nothing out tells nothing: NaN."""
+def cut_to_possible(bounds: pd.DataFrame, least: float, most: float) -> pd.DataFrame:
+    """Cut intervals to what is possible; one that leaves no value out tells nothing and is NaN."""
     says_nothing = (bounds["low"] <= least) & (bounds["high"] >= most)
     return bounds.clip(least, most).mask(says_nothing)
 

@@ -21,10 +21,8 @@ Nothing is ever unpickled.  :func:`list_datasets` shows the registry as a table.
 """
 
 from mercer.datasets._dataset import Dataset
-from mercer.datasets._info import DatasetInfo
-from mercer.datasets._listing import list_datasets
-from mercer.datasets._load import load_dataset
-from mercer.datasets._registry import DatasetNotFoundError
+from mercer.datasets._load import list_datasets, load_dataset
+from mercer.datasets._registry import DatasetInfo, DatasetNotFoundError
 
 __all__ = [
     "Dataset",

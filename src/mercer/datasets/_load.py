@@ -1,24 +1,17 @@
-"""``load_dataset``: a name, the first place that has it, its checksum, arrays."""
+"""``load_dataset`` and ``list_datasets``: the first place that has a name, and a table of all."""
 
 import os
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.datasets._arrays import check_content
-from mercer.datasets._bundled import locate_bundled
-from mercer.datasets._dataset import Dataset, build_dataset
-from mercer.datasets._folder import data_folder, locate_in_folder
-from mercer.datasets._info import DatasetInfo
-from mercer.datasets._location import Location
-from mercer.datasets._openml import locate_on_openml
-from mercer.datasets._package import locate_in_package
-from mercer.datasets._registry import DatasetNotFoundError, find_info
+from mercer.datasets._dataset import Dataset, build_dataset, check_content
+from mercer.datasets._places import data_folder, locate
+from mercer.datasets._registry import DatasetInfo, DatasetNotFoundError, find_info, registry
 
-__all__ = ["load_dataset", "locate"]
+__all__ = ["list_datasets", "load_dataset"]
 
 
 @overload
@@ -109,16 +102,6 @@ def load_dataset(
     return (dataset.X, dataset.y) if return_X_y else dataset
 
 
-def locate(info: DatasetInfo, folder: Path | None) -> Location | None:
-    """Return the first place that has the data set; the network comes last."""
-    return (
-        locate_bundled(info)
-        or locate_in_folder(info, folder)
-        or locate_in_package(info)
-        or locate_on_openml(info)
-    )
-
-
 def _ways(info: DatasetInfo) -> str:
     """Say what would bring the data set within reach."""
     ways = [f"set MERCER_DATA or folder= to a folder that holds {info.name}.npz"]
@@ -127,3 +110,51 @@ def _ways(info: DatasetInfo) -> str:
     if info.openml is not None:
         ways.append(f"let download_if_missing=True fetch OpenML's table {info.openml.data_id}")
     return ", or ".join(ways)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def list_datasets(*, folder: str | os.PathLike[str] | None = None) -> "pd.DataFrame":
+    """Return a table of all registered data sets, sorted by name.
+
+    Nothing is read or fetched for it: a file is taken to be there if its name is.
+
+    Parameters
+    ----------
+    folder : path-like, default=None
+        As for :func:`load_dataset`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per data set: ``name``, ``rows``, ``columns``, ``classes``, ``licence``,
+        ``source`` and ``where`` it would be loaded from: "scikit-learn", "folder",
+        "package …", "OpenML (cached)", "OpenML (needs network)" or "missing".
+
+    Examples
+    --------
+    >>> from mercer.datasets import list_datasets
+    >>> table = list_datasets()
+    >>> table.query("where == 'scikit-learn'")["name"].to_list()
+    ['digits8x8', 'iris', 'wdbc', 'wine']
+    >>> small = table.query("rows < 200 and classes == 3")
+    >>> small["name"].to_list()
+    ['iris', 'tae', 'wine']
+    """
+    import pandas as pd
+
+    root = data_folder(folder)
+    return pd.DataFrame(
+        {
+            "name": info.name,
+            "rows": info.rows,
+            "columns": info.columns,
+            "classes": info.n_classes,
+            "licence": info.licence,
+            "source": info.source,
+            "where": "missing" if (place := locate(info, root)) is None else place.where,
+        }
+        for info in registry().values()
+    )

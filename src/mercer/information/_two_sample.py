@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, FloatArray, detached, itemsize, to_numpy
+from mercer._system.words import p_value
 from mercer.bandwidth import resolve_bandwidth
 from mercer.information._overlap import overlap_width
 from mercer.information._permutations import PartSums, part_sums
@@ -66,12 +67,11 @@ class TwoSampleTestResult:
         return dict(zip(_LEVELS, values.tolist(), strict=True))
 
     def __str__(self) -> str:
-        p = "p < 0.001" if self.pvalue < 0.001 else f"p = {self.pvalue:.2g}"
         verdict = "is unlikely to be chance" if self.significant else "could be chance"
         return (
             f"X and Y differ by {self.statistic:.3g} in {self.name}, where mixed samples differ by "
             f"{self.null_quantiles[0.5]:.3g} (median) and {self.null_quantiles[0.95]:.3g} (95 %); "
-            f"that {verdict} ({p})"
+            f"that {verdict} ({p_value(self.pvalue)})"
         )
 
 

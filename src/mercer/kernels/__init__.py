@@ -28,10 +28,12 @@ the distance: those are in `_functions`.
 from mercer.kernels._functions import KernelFunction as KernelFunction
 from mercer.kernels._functions import resolve_gamma as resolve_gamma
 from mercer.kernels._functions import squared_distances as squared_distances
-from mercer.kernels._kernels import KERNELS, Kernel, get_kernel
-from mercer.kernels._widths import (
+from mercer.kernels._kernels import (
+    KERNELS,
+    Kernel,
     cross_width,
     gamma_from_width,
+    get_kernel,
     mercer_width,
     parzen_bandwidth,
     width_from_gamma,

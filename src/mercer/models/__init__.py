@@ -4,16 +4,12 @@
 
     LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
         │                                   ├─ tuned by folds           _tuned
-        │                                   ├─ on at most so many rows  _capped
-        │                                   ├─ classes of any name      _forest
+        │                                   ├─ on at most so many rows  _wrappers
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
         ▼
-    fitted pipeline + ModelCard ── save_model ──▶ model.skops           _card, _files, _archive
-                                ◀── load_model ──                       _trust, _trees
-
-A map of the rows is :func:`project_table` (``_project``); whether two tables differ, and where,
-:func:`measure_tables` (``_measure``).
+    fitted pipeline + ModelCard ── save_model ──▶ model.skops           files/
+                                ◀── load_model ──
 
 A model file is a zip archive that skops writes, with the card and the digests of all other
 members as one JSON member.  Nothing is unpickled: a file loads only if each type in it is known,
@@ -35,26 +31,21 @@ each digest fits and the trees point to nodes that exist.
 (['fig'], 'fruit')
 """
 
-from mercer.models._capped import CappedClassifier
-from mercer.models._card import ModelCard
 from mercer.models._catalogue import ModelInfo, describe_model, list_models, make_model
 from mercer.models._device import OnDevice, check_device, on_device
-from mercer.models._files import ModelContents, load_model, read_card, save_model
-from mercer.models._measure import ColumnDifference, TableDifference, measure_tables
-from mercer.models._project import PROJECTIONS, project_table
 from mercer.models._scoring import ModelScore, choose_model, score_model
 from mercer.models._tuned import TunedClassifier
+from mercer.models._wrappers import CappedClassifier
+from mercer.models.files._model_card import ModelCard
+from mercer.models.files._model_file import ModelContents, load_model, read_card, save_model
 
 __all__ = [
-    "PROJECTIONS",
     "CappedClassifier",
-    "ColumnDifference",
     "ModelCard",
     "ModelContents",
     "ModelInfo",
     "ModelScore",
     "OnDevice",
-    "TableDifference",
     "TunedClassifier",
     "check_device",
     "choose_model",
@@ -62,9 +53,7 @@ __all__ = [
     "list_models",
     "load_model",
     "make_model",
-    "measure_tables",
     "on_device",
-    "project_table",
     "read_card",
     "save_model",
     "score_model",

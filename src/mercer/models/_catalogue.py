@@ -4,21 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.models._capped import CappedClassifier
-from mercer.models._forest import NamedForest
 from mercer.models._tuned import TunedClassifier
+from mercer.models._wrappers import CappedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
-__all__ = ["ModelInfo", "describe_model", "list_models", "make_model"]
+__all__ = ["ModelInfo", "NamedForest", "describe_model", "list_models", "make_model"]
 
 _EXACT_ROWS = 2000  # up to which Fisher's discriminant is expanded on all rows
 _MAX_ROWS = 10_000  # that methods of quadratic cost are fitted on: one to four seconds each
@@ -270,3 +271,31 @@ def make_model(
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
     table = make_preprocessor(data.columns, scale=entry.scale)
     return Pipeline([("table", table), ("model", model)])
+
+
+class NamedForest(RandomForestClassifier):
+    """A random forest that is fitted on the numbers of the classes and answers by their names.
+
+    With ``class_weight="balanced"`` scikit-learn's forest looks the text "1" up as the number 1
+    and fails where classes are whole numbers as text, as the classes of a table are.
+    ``"balanced_subsample"`` does not fail, but finds rare classes less often.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NamedForest":
+        """Fit the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        super().fit(X, codes, sample_weight)
+        self.classes_ = classes
+        return self

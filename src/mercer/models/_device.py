@@ -20,8 +20,7 @@ from mercer._arrays import detached, refuse_tensor, to_numpy
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer._system.extras import how_to_install
-from mercer.models._capped import CappedClassifier
-from mercer.models._delegating import DelegatingClassifier
+from mercer.models._wrappers import CappedClassifier, DelegatingClassifier
 from mercer.samples import check_row_weights
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]

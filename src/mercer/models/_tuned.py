@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context, take_rows_of_any
-from mercer.models._delegating import check_classes, check_indexable, keep_features
+from mercer.models._wrappers import check_classes, check_indexable, keep_features
 from mercer.spectral import stratified_rows
 
 __all__ = ["TunedClassifier"]

@@ -5,12 +5,12 @@ A display is made by a class method (``from_estimator``, …), which computes, a
 other axes.  Displays read the public fitted attributes and import none of the estimators.
 """
 
+from mercer.plots._basis_images import BasisImageDisplay
 from mercer.plots._decision_regions import DecisionRegionDisplay
 from mercer.plots._embedding import EmbeddingDisplay
-from mercer.plots._faces import BasisImageDisplay
 from mercer.plots._leave_one_out_path import LeaveOneOutPathDisplay
-from mercer.plots._loo_surface import LeaveOneOutSurfaceDisplay
-from mercer.plots._significance import SignificanceDisplay
+from mercer.plots._leave_one_out_surface import LeaveOneOutSurfaceDisplay
+from mercer.plots._significance_vectors import SignificanceDisplay
 
 __all__ = [
     "BasisImageDisplay",

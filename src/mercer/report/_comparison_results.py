@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mercer.report._folder import check_folder, read_json, read_table
+from mercer.report._checked_files import check_folder, read_json, read_table
 
 __all__ = ["Comparison", "read_comparison"]
 

@@ -1,17 +1,19 @@
-"""Templates become text, and a text becomes a file that is there whole or not at all."""
+"""Templates become text, addresses links, and a text a file that is there whole or not at all."""
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from mercer._system.files import sweep, written_whole
-from mercer.report._links import linked
-from mercer.report._numbers import duration
+from mercer._system.words import duration, grouped, p_number, p_value, percent
+from mercer.report.charts._svg import element
 
-__all__ = ["render_template", "write_whole"]
+__all__ = ["anchor", "linked", "page_count", "render_template", "write_whole"]
 
 
 def render_template(name: str, **content: object) -> str:
@@ -29,13 +31,26 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digest=_digest, linked=linked, duration=duration)
+    environment.filters.update(
+        digest=_digest,
+        linked=linked,
+        page_count=page_count,
+        duration=duration,
+        percent=percent,
+        p_number=p_number,
+        p_value=p_value,
+    )
     return environment
 
 
 def _digest(script: str) -> str:
     """Name a script as a page's policy does, which lets no other run."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def page_count(number: float) -> str:
+    """Write a whole number with narrow spaces between thousands, at which no line breaks."""
+    return grouped(number).replace(" ", "\u202f")
 
 
 def write_whole(path: Path, text: str) -> Path:
@@ -46,3 +61,25 @@ def write_whole(path: Path, text: str) -> Path:
     with written_whole(path) as beside:
         beside.write_text(text, encoding="utf-8", errors="replace")  # lone surrogates become "?"
     return path
+
+
+_ADDRESS = re.compile(
+    r"https?://[^\s<>\"]+[^\s<>\".,;)]|\bdoi:\s?(10\.\d+/[^\s<>\",;]*[^\s<>\",;.)])"
+)
+
+
+def linked(text: str) -> Markup:
+    """Escape a text and turn its web addresses and DOIs into links."""
+    parts = []
+    end = 0
+    for match in _ADDRESS.finditer(text):
+        parts.append(escape(text[end : match.start()]))
+        address = f"https://doi.org/{match[1]}" if match[1] else match[0]
+        parts.append(element("a", match[0], href=address, rel="noopener"))
+        end = match.end()
+    return Markup().join([*parts, escape(text[end:])])
+
+
+def anchor(name: str) -> str:
+    """Return a name as part of an id."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

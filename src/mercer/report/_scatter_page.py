@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mercer.report._document import render_template, write_whole
-from mercer.report._numbers import counted, share
-from mercer.report._scatter import make_scatter
+from mercer.report.charts._scatter_figure import make_scatter
 
 __all__ = ["write_scatter_page"]
 
@@ -79,12 +78,7 @@ def write_scatter_page(
     frame = frame.assign(**{"class": [str(name) for name in frame["class"]]})
     scatter = make_scatter(frame, names, title=title)
     sizes = frame.groupby("class")["held_out"].agg(["size", "sum"])
-    lines = [
-        (name, counted(size), share(size / len(frame)), counted(held_out))
-        for name, size, held_out in (
-            (name, int(sizes.loc[name, "size"]), int(sizes.loc[name, "sum"])) for name in names
-        )
-    ]
+    lines = [(name, int(sizes.loc[name, "size"]), int(sizes.loc[name, "sum"])) for name in names]
     page = render_template(
         "scatter.html",
         title=title,
@@ -92,6 +86,6 @@ def write_scatter_page(
         notes=list(notes),
         scatter=scatter,
         lines=lines,
-        n_rows=counted(len(frame)),
+        n_rows=len(frame),
     )
     return write_whole(Path(path), page)

@@ -1,6 +1,6 @@
 """Rows, weights and classes as users pass them: the only place, with the sums, that knows Dask.
 
-What comes is checked (`_checks`, `_weights`, `_priors`), and kept where it is: NumPy arrays and
+What comes is checked (`_checks`, `_weights`), and kept where it is: NumPy arrays and
 torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same
 questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn (`_draws`).
 New rows are answered in `_answers`.
@@ -13,7 +13,7 @@ from mercer.samples._answers import (
     on_dask,
     refuses_dask,
 )
-from mercer.samples._blocks import Blocks, compute, is_in_blocks, merge_pairs, thread_limit
+from mercer.samples._blocks import Blocks, compute, merge_pairs
 from mercer.samples._checks import (
     LARGEST,
     as_array,
@@ -42,10 +42,9 @@ from mercer.samples._dask_arrays import (
     rows_in_blocks,
 )
 from mercer.samples._draws import draw_rows, heaviest_rows, random_rows, stratified_rows
-from mercer.samples._homes import count_rows, home_of, kind_of, total_weight
+from mercer.samples._homes import count_rows, home_of, is_in_blocks, kind_of, total_weight
 from mercer.samples._in_blocks import compute_arrays, row_numbers
 from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumexp, safe_log
-from mercer.samples._priors import check_class_weight, check_priors, log_priors
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
 from mercer.samples._training import (
     check_labelled,
@@ -59,9 +58,12 @@ from mercer.samples._training import (
 )
 from mercer.samples._weights import (
     Merged,
+    check_class_weight,
     check_given_weights,
+    check_priors,
     check_row_weights,
     check_some_weight,
+    log_priors,
     merge_copies,
 )
 
@@ -129,7 +131,6 @@ __all__ = [
     "safe_log",
     "sample_of",
     "stratified_rows",
-    "thread_limit",
     "total_weight",
     "validate_training",
     "warn_of_scales",

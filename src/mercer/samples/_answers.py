@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import Array, take_rows, to_numpy
 from mercer._memory import by_slabs, room_on_device
 from mercer._sklearn import fit_afresh, get_namespace
-from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import check_same_home, check_tensor, dense_rows
 from mercer.samples._dask_arrays import (
     as_given,
@@ -26,9 +25,8 @@ from mercer.samples._dask_arrays import (
     from_memory,
     refuse_dask,
 )
+from mercer.samples._homes import is_in_blocks
 from mercer.samples._in_memory import log_normalise
-
-__all__ = ["ProbabilityClassifier", "ScoreClassifier", "check_new_rows", "on_dask", "refuses_dask"]
 
 T = TypeVar("T")
 _TABLES = 6  # arrays of (rows, classes) that answering holds at once

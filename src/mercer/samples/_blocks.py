@@ -8,37 +8,17 @@ pairs of them, then merge by a law in a tree.  No task sees more than one block 
 Nothing here imports Dask before a Dask array has come.
 """
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from array_api_compat import is_dask_array
 from numpy.typing import NDArray
 
-__all__ = [
-    "FAN_IN",
-    "Blocks",
-    "compute",
-    "is_in_blocks",
-    "merge_pairs",
-    "share_of_machine",
-    "thread_limit",
-]
+from mercer._memory import share_of_machine
 
 FAN_IN = 8  # partial results that one task merges
-
-_limit: ContextVar[int | None] = ContextVar("threads of a task", default=None)
-
-
-def is_in_blocks(*arrays: Any) -> bool:
-    """Whether one of these is a Dask array: the one place that asks."""
-    return any(is_dask_array(A) for A in arrays)
 
 
 @dataclass(frozen=True)
@@ -173,37 +153,6 @@ def compute(*parts: Blocks) -> list[Any]:
 
     graph = optimize(HighLevelGraph.merge(*(part.graph for part in parts)), keys)
     return list(dask.compute(*(Delayed(key, graph) for key in keys)))
-
-
-@contextmanager
-def share_of_machine() -> Iterator[None]:
-    """Let sums in here use no more threads than this task's share of the cores."""
-    token = _limit.set(_share())
-    try:
-        yield
-    finally:
-        _limit.reset(token)
-
-
-def thread_limit() -> int | None:
-    """Return the most threads that a sum may use here and now; None outside tasks."""
-    return _limit.get()
-
-
-def _share() -> int | None:
-    """Return the cores for each thread of the worker; one in a thread that is not a worker's."""
-    if "distributed" in sys.modules:
-        from distributed import get_worker
-
-        try:
-            threads = int(get_worker().state.nthreads)
-        except ValueError:  # no worker
-            pass
-        else:
-            from mercer._system.environment import usable_cores
-
-            return max(1, usable_cores() // threads)
-    return None if threading.current_thread() is threading.main_thread() else 1
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 
 from mercer._arrays import Array, detached, itemsize, refuse_tensor, to_numpy
 from mercer._memory import row_slabs, working_memory
-from mercer.samples._blocks import is_in_blocks
+from mercer.samples._homes import is_in_blocks
 
 LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
 _SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are

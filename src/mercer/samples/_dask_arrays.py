@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import to_numpy
-from mercer.samples._blocks import Blocks, compute, is_in_blocks, share_of_machine
+from mercer._memory import share_of_machine
+from mercer.samples._blocks import Blocks, compute
 from mercer.samples._checks import check_matrix, check_rows, classes_of
+from mercer.samples._homes import is_in_blocks
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
     KEY_FACTORS,

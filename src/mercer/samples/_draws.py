@@ -12,8 +12,6 @@ from mercer.samples._blocks import Blocks, compute
 from mercer.samples._in_blocks import class_sizes
 from mercer.samples._sample import BlockSample, Sample
 
-__all__ = ["draw_rows", "heaviest_rows", "random_rows", "stratified_rows"]
-
 # Rows whose labels are brought together, so that the sample is the one that is drawn in memory.
 _LABELS_TOGETHER = 10_000_000
 Numbers = NDArray[np.int64]

@@ -8,16 +8,18 @@ need not know which it is.  Another container is another such module.
 from types import ModuleType
 from typing import Any
 
-from array_api_compat import is_numpy_array, is_torch_array
+from array_api_compat import is_dask_array, is_numpy_array, is_torch_array
 
-from mercer.samples import _in_blocks, _in_memory
-from mercer.samples._blocks import is_in_blocks
 
-__all__ = ["count_rows", "home_of", "kind_of", "total_weight"]
+def is_in_blocks(*arrays: Any) -> bool:
+    """Whether one of these is a Dask array: the one place that asks."""
+    return any(is_dask_array(A) for A in arrays)
 
 
 def home_of(*arrays: Any) -> ModuleType:
     """Return the home of arrays: blocks, if one of them is there."""
+    from mercer.samples import _in_blocks, _in_memory  # which ask here where arrays live
+
     return _in_blocks if is_in_blocks(*arrays) else _in_memory
 
 

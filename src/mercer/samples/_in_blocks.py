@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import FloatArray
-from mercer.samples._blocks import Blocks, compute, is_in_blocks
+from mercer.samples._blocks import Blocks, compute
+from mercer.samples._homes import is_in_blocks
 from mercer.samples._weights import is_whole as _is_whole_block
 
 _Moments = tuple[float, FloatArray, FloatArray]  # Σw, the means, Σw(x − mean)²

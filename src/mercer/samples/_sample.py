@@ -29,8 +29,6 @@ from mercer.samples._in_blocks import (
 )
 from mercer.samples._weights import leaving_weights
 
-__all__ = ["BlockSample", "Sample", "SortedSample"]
-
 Rows = slice | NDArray[np.int64]  # some rows of a sample
 
 

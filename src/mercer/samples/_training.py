@@ -15,7 +15,6 @@ from sklearn.utils.validation import validate_data
 
 from mercer._arrays import Array, refuse_tensor, take_rows, to_numpy
 from mercer._sklearn import get_namespace
-from mercer.samples._blocks import is_in_blocks
 from mercer.samples._checks import (
     check_rows,
     check_same_library,
@@ -36,21 +35,10 @@ from mercer.samples._dask_arrays import (
     rows_in_blocks,
     settle_dask_weights,
 )
+from mercer.samples._homes import is_in_blocks
 from mercer.samples._in_blocks import ones, row_numbers
 from mercer.samples._sample import BlockSample, Sample
 from mercer.samples._weights import check_counts, check_row_weights, check_some_weight, merge_copies
-
-__all__ = [
-    "check_labelled",
-    "check_pair",
-    "check_sample",
-    "check_training",
-    "check_two_classes",
-    "sample_of",
-    "validate_training",
-    "warn_of_scales",
-    "widest_against_half",
-]
 
 # Times that the widest column may spread as far as half of the columns: beyond 34 scaling gains,
 # below 16 it gains as often as it costs (benchmarks/study_scales.py, docs/classifiers.md).

@@ -1,6 +1,6 @@
-"""Sample weights: how many rows a row stands for, and what leaves when it is left out.
+"""How much rows and classes count: sample weights, priors, and factors on the rows of a class.
 
-One law for everything that takes weights (docs/weights.md tells users):
+One law for everything that takes sample weights (docs/weights.md tells users):
 
 1. Weights that are all whole numbers are copies: 2 is the same as the row twice.
 2. Other weights are relative: a common factor changes nothing.  They count as many rows as
@@ -22,24 +22,6 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 
-__all__ = [
-    "KEY_FACTORS",
-    "MOST_WEIGHT",
-    "Merged",
-    "as_counts",
-    "check_given_weights",
-    "check_row_weights",
-    "check_weight_range",
-    "is_whole",
-    "leaving_weights",
-    "merge_copies",
-    "merge_places",
-    "places_of_keys",
-    "row_keys",
-    "row_total",
-]
-
-
 # Above this, floating point has whole numbers only, so that being whole says nothing.
 _MOST_COPIES = 2.0**52
 # Weights of estimators lie within this factor of their mean, so that products stay in range.
@@ -52,11 +34,6 @@ _KEYS_AT_ONCE = 2**19  # bytes of the rows that are mixed at a time: they stay i
 def is_whole(weights: FloatArray) -> bool:
     """Whether the weights are numbers of copies: all whole, and none too large to tell."""
     return bool(weights.max(initial=0.0) < _MOST_COPIES and (weights == np.rint(weights)).all())
-
-
-def row_total(weights: FloatArray) -> float:
-    """Return N: the sum of whole weights, else how many rows have a positive weight."""
-    return float(weights.sum() if is_whole(weights) else np.count_nonzero(weights > 0))
 
 
 def leaving_weights(weights: FloatArray) -> FloatArray:
@@ -270,3 +247,56 @@ def _are_equal(X: Array, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[
         same = take_rows(X, a[start:stop]) == take_rows(X, b[start:stop])
         out[start:stop] = to_numpy(xp.all(same, axis=1))
     return out
+
+
+def check_priors(priors: Any, in_class: FloatArray) -> FloatArray:
+    """Return class priors that add up to 1: given ones, equal ones, or the classes' shares.
+
+    Parameters
+    ----------
+    priors : array-like of shape (C,), "uniform" or None
+        A class of prior 0 is never chosen.
+    in_class : NumPy array of shape (C,)
+        The weight of each class.
+    """
+    if priors is None:
+        return np.asarray(in_class / in_class.sum())
+    if isinstance(priors, str):  # "uniform": the constraints allow no other
+        return np.full(in_class.size, 1 / in_class.size)
+    try:
+        values = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"priors must be numbers, got {priors!r}.") from None
+    if values.shape != in_class.shape:
+        raise ValueError(
+            f"priors must have one entry for each of the {in_class.size} classes, got shape "
+            f"{values.shape}."
+        )
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError(f"priors must be finite and not negative, got {values.tolist()}.")
+    if abs(values.sum() - 1) > 1e-6:
+        raise ValueError(f"priors must add up to 1, got {values.sum():g}.")
+    return np.asarray(values / values.sum())
+
+
+def check_class_weight(
+    class_weight: Any, classes: NDArray[Any], in_class: FloatArray
+) -> FloatArray:
+    """Return the factor of each class: ones, N/(C·N_c) for "balanced", or from a dictionary."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):  # "balanced"
+        return np.asarray(in_class.sum() / (len(classes) * in_class))
+    unknown = [key for key in class_weight if key not in classes]
+    if unknown:
+        raise ValueError(f"class_weight names {unknown[0]!r}, which is not among the classes.")
+    factors = np.array([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise ValueError("class_weight must be positive for every class.")
+    return factors
+
+
+def log_priors(priors: Array) -> Array:
+    """Return logarithms; a class with prior zero is never chosen."""
+    with np.errstate(divide="ignore"):
+        return array_namespace(priors).log(priors)

@@ -21,6 +21,7 @@ lsva ['I', 'II', 'III', 'IV']
 roweis-saul ['1', '2', '3', '4']
 """
 
+from mercer.studies._audit import audit_roweis_saul
 from mercer.studies._catalogue import list_studies, load_study
 from mercer.studies._collect import Results
 from mercer.studies._jobs import Job, Plan, plan_jobs
@@ -57,6 +58,7 @@ __all__ = [
     "Study",
     "Table",
     "Task",
+    "audit_roweis_saul",
     "list_studies",
     "load_study",
     "plan_jobs",

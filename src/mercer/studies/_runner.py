@@ -1,22 +1,24 @@
 """``run_studies``: studies → jobs → a folder of results, from where it was left."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
+from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from mercer._system.cluster import connected, n_threads, require_on_workers
+from mercer._system.cluster import OnCluster, connected, require_on_workers
 from mercer._system.environment import machine, usable_cores, versions
 from mercer._system.files import make_folder, sweep
+from mercer._system.workers import InThisProcess, Processes, WorkerDiedError, Workers, no_limit
 from mercer.studies._catalogue import list_studies
-from mercer.studies._cluster import run_jobs_on
 from mercer.studies._collect import Results, collect
+from mercer.studies._compute import Computed, compute_job
 from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._progress import Clock, Progress
-from mercer.studies._store import read_outcome
-from mercer.studies._workers import run_jobs
+from mercer.studies._store import read_outcome, write_outcome
 
 __all__ = ["run_studies"]
 
@@ -86,26 +88,31 @@ def run_studies(
     True
     """
     if scheduler is not None and n_jobs is not None:
-        raise ValueError("give n_jobs or scheduler, not both")
+        raise ValueError("Give n_jobs or scheduler, not both.")
     data = os.environ.get("MERCER_DATA") if scheduler is not None and data is None else data
     folder = None if data is None else str(Path(data).absolute())
     output = Path(output).absolute()
     make_folder(output)
     sweep(output)
-    workers = n_jobs if n_jobs is not None else usable_cores()
-    if workers < 1:
-        raise ValueError(f"n_jobs must be at least 1, got {workers}")
+    n_processes = n_jobs if n_jobs is not None else usable_cores()
+    if n_processes < 1:
+        raise ValueError(f"n_jobs must be at least 1, got {n_processes}.")
     sources = tuple(_source(name) for name in studies) or list_studies()
     plan = plan_jobs(sources, quick=quick, protocol=protocol, folder=folder)
 
+    compute = partial(compute_job, folder=folder)
     with ExitStack() as stack:
-        client = None
+        workers: Workers[Job, Computed]
         if scheduler is not None:
             client = stack.enter_context(connected(scheduler))
             require_on_workers(client, [folder] if folder else [], "the data folder")
             require_on_workers(client, [s for s in sources if s.endswith(".py")], "a study")
-            workers = n_threads(client)
-        results = _run(plan, output, workers, client, folder, fresh, on_progress)
+            workers = OnCluster(compute, client)
+        elif n_processes > 1:
+            workers = Processes(compute, n_processes)
+        else:
+            workers = InThisProcess(compute)
+        results = _run(plan, output, workers, fresh, on_progress)
     sweep(output)  # what a worker that outlived a killed run by a moment still held
     return results
 
@@ -113,15 +120,13 @@ def run_studies(
 def _run(
     plan: Plan,
     output: Path,
-    workers: int,
-    client: Any,
-    folder: str | None,
+    workers: Workers[Job, Computed],
     fresh: bool,
     on_progress: Callable[[Progress], None] | None,
 ) -> Results:
-    """Run what is not there yet, here or on a cluster, and collect everything."""
+    """Run what is not there yet and collect everything."""
     started = datetime.now(UTC)
-    clock = Clock(plan.jobs, workers)
+    clock = Clock(plan.jobs, workers.n)
     waiting: list[Job] = []
     for job in plan.jobs:
         stored = None if fresh else read_outcome(output / job.file)
@@ -133,12 +138,7 @@ def _run(
         on_progress(Progress(done=clock.done, total=clock.total, seconds_left=None))
 
     failures: dict[str, str] = {}
-    if client is None:
-        finished = run_jobs(waiting, output, folder=folder, workers=workers)
-    else:
-        finished = run_jobs_on(client, waiting, output, folder=folder)
-    for number, seconds, error in finished:
-        job = waiting[number]
+    for job, seconds, error in _run_jobs(waiting, workers, output):
         clock.finish(job, seconds)
         if error:
             failures[job.file] = error
@@ -155,11 +155,50 @@ def _run(
     facts = {
         "started": started.isoformat(timespec="seconds"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "workers": workers,
+        "workers": workers.n,
         "versions": versions(),
         "machine": machine(),
     }
     return collect(plan, output, failures, facts)
+
+
+def _run_jobs(
+    jobs: Sequence[Job], workers: Workers[Job, Computed], output: Path
+) -> Iterator[tuple[Job, float, str]]:
+    """Yield jobs as they end, kept on disk, with their seconds and what went wrong, if anything."""
+    if not jobs:
+        return
+    with workers:
+        for job, computed in workers.run(jobs, limit=no_limit, deadline=inf):
+            if isinstance(computed, WorkerDiedError):
+                raise MemoryError(_why_died(workers)) from computed
+            if isinstance(computed, OSError):
+                raise computed
+            if isinstance(computed, Exception):  # what it returned cannot be sent from a process
+                yield job, 0.0, f"{type(computed).__name__}: {computed}"
+            else:
+                yield job, computed.seconds, computed.error or _keep(output / job.file, computed)
+
+
+def _keep(path: Path, computed: Computed) -> str:
+    """Write the outcome of a job, and return why it cannot be kept, if so."""
+    try:
+        write_outcome(path, computed.outcome, computed.columns, computed.seconds)
+    except OSError:
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _why_died(workers: Workers[Job, Computed]) -> str:
+    kept = "run the same command again: what is finished is kept."
+    if isinstance(workers, OnCluster):
+        return (
+            "A job ended its worker several times, for want of memory as a rule; give the workers "
+            f"more and {kept}"
+        )
+    return f"A worker process died, for want of memory as a rule; use fewer --jobs and {kept}"
 
 
 def _source(name: str) -> str:

@@ -14,7 +14,7 @@ which are themselves sums, and goes the same way.
 sums from some rows, with their errors (`_landmarks`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
-of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_reductions`).
+of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
 `_products`, `_combinations`); their names are listed apart and not public.

@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer.kernels import Kernel
 from mercer.samples import refuse_dask
+from mercer.sums._api import state
 from mercer.sums._in_memory import passes
-from mercer.sums._statement import state
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from mercer.kernels import Kernel, get_kernel
 from mercer.samples import is_in_blocks, safe_log
 from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._in_memory import with_all_groups
+from mercer.sums._problem import are_far, law
 from mercer.sums._products import Products, merge_split, split_terms
-from mercer.sums._reductions import are_far, law
 from mercer.sums.dask._groups import group_sums_of_blocks, own_sums_of_blocks, products_of_blocks
 
 _BATCH = 128  # rows of small groups that are summed together

@@ -23,9 +23,7 @@ from mercer._arrays import (
     times_powers_of_two,
     to_numpy,
 )
-from mercer.sums._dispatch import compute
-from mercer.sums._problem import Box, Problem
-from mercer.sums._reductions import LOG_SUM, SUM, Law, law
+from mercer.sums._problem import LOG_SUM, SUM, Box, Law, Problem, compute, law
 
 OWNS = ("numpy", "torch", "cuda")
 BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span

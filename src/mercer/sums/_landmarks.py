@@ -12,9 +12,8 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, like, take_rows, times_powers_of_two, to_numpy
 from mercer.kernels import Kernel
 from mercer.samples import check_rows, match_rows, refuse_dask
-from mercer.sums._api import kernel_sum
-from mercer.sums._reductions import SUM
-from mercer.sums._statement import check_groups, check_weights
+from mercer.sums._api import check_groups, check_weights, kernel_sum
+from mercer.sums._problem import SUM
 
 _BATCHES = 16
 _RANK = 1e-10  # eigenvalues below this share of the largest are rounding

@@ -1,4 +1,4 @@
-"""A kernel sum as a frozen statement: what is to be computed, not how.
+"""A kernel sum as a frozen statement, the laws by which parts merge, and the list of backends.
 
 It is stated with weights and groups as they were given, over rows in memory or in blocks:
 
@@ -12,17 +12,30 @@ and cut into segments at `bounds`, and weights are in that order:
 
 A problem with `rung_weights` leaves out the row at hand, and what it adds to the densities of
 others (`left_out_log_sums`): it has two results, the logarithms and the drifts.
+
+Backends compute problems, and merge partial results by a law: sums, or logarithms of sums.
+Merging is associative and has an identity, so that one law serves tiles, slabs, bands of weights
+and the parts of a distributed array alike.
+
+A backend is a module that says three things: ``OWNS``, the kinds of arrays that it is for
+(`kind_of`); ``refuses(problem)``, a reason that a user can read or None; and ``run(problem)``.
+They are imported when a sum needs them, so that ``import mercer`` stays light.  The first two make
+problems of problems, which come here again: rows in blocks become pairs of blocks in memory;
+weights and groups in memory become segments, which all others take.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, detached, to_numpy
+from mercer._arrays import Array, detached, like, times_powers_of_two, to_numpy
 from mercer.kernels import Kernel
+from mercer.samples import kind_of
 
 _BY_COLUMN = 8  # features: NumPy reduces few long columns some twenty times as fast one by one
 
@@ -182,3 +195,104 @@ class Problem:
         if self.weights is not None and self.weights.ndim == 2:
             return int(self.weights.shape[1])
         return len(self.bounds) - 1
+
+
+_FAR = -1e4  # logarithms below which groups may differ by less than float32 resolves
+
+
+class Law(ABC):
+    """How tiles become a result."""
+
+    identity: float
+
+    @abstractmethod
+    def reduce(self, kernel: Kernel, d2: Array, bandwidth: float, weights: Array) -> Array:
+        """Reduce squared distances (rows, columns) with weights (columns, c) to (rows, c)."""
+
+    @abstractmethod
+    def merge(self, a: Array, b: Array) -> Array:
+        """Merge two partial results."""
+
+    @abstractmethod
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
+        """Return the partial result of weights that are 2**exponents times as large."""
+
+
+class Sum(Law):
+    """Σⱼ wⱼ kⱼ."""
+
+    identity = 0.0
+
+    def reduce(self, kernel: Kernel, d2: Array, bandwidth: float, weights: Array) -> Array:
+        return kernel.profile(d2, bandwidth) @ weights
+
+    def merge(self, a: Array, b: Array) -> Array:
+        return a + b
+
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
+        return times_powers_of_two(partial, exponents)
+
+
+class LogSum(Law):
+    """log Σⱼ wⱼ kⱼ, relative to the largest kernel value, so that nothing underflows."""
+
+    identity = float("-inf")
+
+    def reduce(self, kernel: Kernel, d2: Array, bandwidth: float, weights: Array) -> Array:
+        xp = array_namespace(d2)
+        logs = kernel.log_profile(d2, bandwidth)
+        top = xp.max(logs, axis=1, keepdims=True)
+        top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+        return top + xp.log(xp.exp(logs - top) @ weights)
+
+    def merge(self, a: Array, b: Array) -> Array:
+        return array_namespace(a, b).logaddexp(a, b)
+
+    def scale(self, partial: Array, exponents: NDArray[np.int64]) -> Array:
+        return partial + like(exponents, partial) * 0.6931471805599453  # log 2
+
+
+SUM, LOG_SUM = Sum(), LogSum()
+
+
+def law(log: bool) -> Law:
+    """Return the law of sums or of their logarithms."""
+    return LOG_SUM if log else SUM
+
+
+def are_far(logs: Array) -> Array:
+    """Whether a row's largest logarithm is too large a number for float32 to tell groups apart."""
+    return array_namespace(logs).max(logs, axis=1) < _FAR
+
+
+# In the order of preference.
+_BACKENDS = (
+    "mercer.sums.dask",
+    "mercer.sums._in_memory",
+    "mercer.sums.cuda",
+    "mercer.sums.torch",
+    "mercer.sums.fast",
+    "mercer.sums.cpu",
+)
+
+
+def compute(problem: Problem) -> Any:
+    """Return the sums as (bandwidths, rows of X, outputs), in float64.
+
+    Of left-out sums, a pair: the logarithms, and the drifts, or None where nothing is removed.
+    """
+    reasons, kind = [], kind_of(problem.X)
+    for name in _BACKENDS:
+        backend = import_module(name)
+        if kind not in backend.OWNS:
+            continue
+        reason = backend.refuses(problem)
+        if reason is None:
+            return backend.run(problem)
+        if reason:  # an empty reason is not for users: the next backend is simply the better one
+            reasons.append(reason)
+    raise ValueError(
+        "; ".join(reasons) + "."
+        if reasons
+        else f"no backend computes sums over {type(problem.X).__name__}."
+    )

@@ -2,17 +2,15 @@
 
 ::
 
-    people.csv ── read_table ──▶ Table: frame, notes        _read, _source, _encoding,
-        │                                                   _delimited, _formats
-        │  what is each column?                             _infer, _values, _numbers, _dates
+    people.csv ── read_table ──▶ Table: frame, notes        reading/
+        │  what is each column?                             typing/
         ▼
-    split_target ──▶ LabelledTable: X, y, columns, notes    _target, _typed
-        │
-        │  make_preprocessor(columns)                       _preprocessor, _dummies, _transformers
+    split_target ──▶ LabelledTable: X, y, columns, notes    _target
+        │  make_preprocessor(columns)                       preparing/
         ▼
     a scikit-learn pipeline, fitted, saved
         │
-    new.csv ── read_table ── match_columns ──▶ Table        _match
+    new.csv ── read_table ── match_columns ──▶ Table        typing/_match
         ▼
     predictions.csv ◀── write_table                         _write
 
@@ -38,19 +36,18 @@ without the target.
 ['y']
 """
 
-from mercer.tables._column import Column
-from mercer.tables._dummies import CategoryDummies
-from mercer.tables._infer import describe_columns
-from mercer.tables._match import match_columns
-from mercer.tables._preprocessor import make_preprocessor
-from mercer.tables._read import read_table
-from mercer.tables._table import LabelledTable, Table
+from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
+from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
-from mercer.tables._transformers import DateFeatures, FeatureClipper
-from mercer.tables._typed import typed_frame as typed_frame
-from mercer.tables._words import ColumnNotFoundError, MissingPackageError
 from mercer.tables._write import write_delimited as write_delimited
 from mercer.tables._write import write_table
+from mercer.tables.preparing._dummies import CategoryDummies
+from mercer.tables.preparing._preprocessor import make_preprocessor
+from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
+from mercer.tables.reading._read import read_table
+from mercer.tables.typing._kinds import describe_columns
+from mercer.tables.typing._match import match_columns
+from mercer.tables.typing._match import typed_frame as typed_frame
 
 __all__ = [
     "CategoryDummies",

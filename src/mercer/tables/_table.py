@@ -1,4 +1,4 @@
-"""What the functions of this package take and hand over: rows and notes."""
+"""What the functions of this package take and hand over: rows, columns and notes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +8,51 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mercer._system.extras import how_to_install
-from mercer.tables._column import Column
-from mercer.tables._words import MissingPackageError, quoted
+from mercer.tables._sentences import MissingPackageError, quoted
 
-__all__ = ["LabelledTable", "Table", "as_table", "check_names"]
+__all__ = ["USABLE", "Column", "LabelledTable", "Table", "as_table", "check_names"]
+
+USABLE = ("number", "category", "date")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Only text, numbers, booleans and tuples of text: ``dataclasses.asdict`` gives JSON.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    kind : {"number", "category", "date", "text", "identifier", "constant", "empty"}
+        What its values are.
+    used : bool
+        Whether a model sees it; only numbers, categories and dates are used.
+    reason : str
+        Why it is not used, or what is particular about how it is read; often empty.
+    n_missing : int
+        Rows without a value.
+    n_unique : int
+        How many different values there are.
+    examples : tuple of str
+        Up to three values: of numbers and dates the least, the middle and the largest, else the
+        most frequent.
+    style : str
+        How text is turned into numbers or dates, so that a new file is read in the same way.
+    categories : tuple of str
+        Of a category, all values in alphabetical order; else empty.
+    """
+
+    name: str
+    kind: str
+    used: bool
+    reason: str
+    n_missing: int
+    n_unique: int
+    examples: tuple[str, ...] = ()
+    style: str = ""
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +106,7 @@ def as_table(data: Any) -> Table:
         return data
     if isinstance(data, pd.DataFrame):
         frame = data
-    elif hasattr(data, "to_pandas"):
+    elif hasattr(data, "to_pandas"):  # This is all that narwhals would do with such a frame.
         try:
             frame = data.to_pandas()
         except ImportError as error:

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer.tables._column import Column
-from mercer.tables._infer import check_column, describe_columns
-from mercer.tables._table import LabelledTable, Table, as_table
-from mercer.tables._typed import typed_frame
-from mercer.tables._values import as_numbers, as_text, is_number
-from mercer.tables._words import counted, listed, quoted
+from mercer.tables._sentences import counted, listed, quoted
+from mercer.tables._table import Column, LabelledTable, Table, as_table
+from mercer.tables.typing._cells import as_numbers, as_text, is_number
+from mercer.tables.typing._kinds import check_column, describe_columns
+from mercer.tables.typing._match import typed_frame
 
 __all__ = ["split_target"]
 

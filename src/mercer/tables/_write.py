@@ -9,9 +9,9 @@ import pandas as pd
 
 from mercer._system.files import sweep, written_whole
 from mercer._system.formulas import neutralised
-from mercer.tables._formats import load_package
-from mercer.tables._source import source_name
 from mercer.tables._table import as_table
+from mercer.tables.reading._binary import load_package
+from mercer.tables.reading._source import source_name
 
 __all__ = ["write_delimited", "write_table"]
 

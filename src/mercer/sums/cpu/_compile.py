@@ -27,7 +27,6 @@ SOURCES = (
     "_left_out_loops.py",
     "_loops.py",
     "_simd.py",
-    "_tiles.py",
 )
 _FOLDER = Path(__file__).parent
 _DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]

@@ -12,9 +12,8 @@ import numpy as np
 
 from mercer.sums.cpu._compile import compiled
 from mercer.sums.cpu._exp2 import exp2
-from mercer.sums.cpu._loops import _approach, _values
+from mercer.sums.cpu._loops import _approach, _values, fill_tile, pack_rows, tile_sizes
 from mercer.sums.cpu._simd import ROWS, window
-from mercer.sums.cpu._tiles import fill_tile, pack_rows, tile_sizes
 
 _NOTHING = 2.0**-50  # share of a density that leaves its weight as it is
 _LITTLE = 2.0**-8  # share up to which five terms of a series do for a root: 2e-13 is left out

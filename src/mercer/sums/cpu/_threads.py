@@ -12,8 +12,8 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from joblib.parallel import get_active_backend
 
+from mercer._memory import thread_limit
 from mercer._sklearn import effective_n_threads
-from mercer.samples import thread_limit
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()

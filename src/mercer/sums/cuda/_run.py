@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import climb
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import law
+from mercer.sums._problem import Problem, law
 from mercer.sums.cuda import _left_out
 from mercer.sums.cuda._layout import (
     APART,

@@ -15,7 +15,7 @@ from mercer.samples import (
     is_in_blocks,
     rows_in_blocks,
 )
-from mercer.sums._statement import check_groups, check_weights
+from mercer.sums._api import check_groups, check_weights
 
 
 def check_blocks(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[str, Any]:

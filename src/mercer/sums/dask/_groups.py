@@ -19,9 +19,8 @@ from mercer.samples import (
     safe_log,
 )
 from mercer.sums._api import left_out_log_sums
-from mercer.sums._problem import Problem
+from mercer.sums._problem import Problem, are_far
 from mercer.sums._products import Products, merge_split, split_terms
-from mercer.sums._reductions import are_far
 from mercer.sums.dask._checks import in_one_precision
 from mercer.sums.dask._left_out import left_out_pieces
 from mercer.sums.dask._run import PairSums, merged_pairs

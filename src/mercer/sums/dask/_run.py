@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.samples import Blocks, merge_pairs
-from mercer.sums._dispatch import compute
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import law
+from mercer.sums._problem import Problem, compute, law
 from mercer.sums.dask._left_out import left_out_rows
 
 OWNS = ("blocks",)

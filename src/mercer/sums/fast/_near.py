@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._memory import row_slabs, working_memory
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import law
+from mercer.sums._problem import Problem, law
 from mercer.sums.cpu import _run as _cpu
 from mercer.sums.cpu._threads import thread_count
 

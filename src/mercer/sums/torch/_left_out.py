@@ -3,8 +3,7 @@
 import numpy as np
 
 from mercer._arrays import Array
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import LOG_SUM
+from mercer.sums._problem import LOG_SUM, Problem
 from mercer.sums.torch._tiles import Tiling
 
 

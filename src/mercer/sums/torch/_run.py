@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any
 
 from mercer._arrays import Array, refuse_batch
-from mercer.sums._problem import Problem
-from mercer.sums._reductions import law
+from mercer.sums._problem import Problem, law
 from mercer.sums.torch._left_out import tiled_left_out_sums
 from mercer.sums.torch._tiles import Tiling, matmul_precision, with_room
 

@@ -1,0 +1,135 @@
+"""The words that the terminal, the pages and the files share: marks, metrics and models.
+
+Each stands here once: what a measured number is to a published one, how a model stands to the best,
+how a metric is called and which way it is better, and which models are tried first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = [
+    "MARKS",
+    "MEASURED",
+    "METRICS",
+    "MODELS_QUICK_FIRST",
+    "STANDINGS",
+    "UNMEASURED",
+    "Mark",
+    "Metric",
+    "mark_named",
+    "metric_named",
+]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A verdict that is shown as a sign or an icon.
+
+    Parameters
+    ----------
+    name : str
+        What files and tables call it.
+    icon : str
+        Which icon and colour of the page it has.
+    meaning : str
+        What it means, for a legend.
+    sign : str
+        One character for the terminal and for Markdown, where it has one.
+    in_counts : str
+        What a sentence says of several numbers that have it: "12 not reached".
+    """
+
+    name: str
+    icon: str
+    meaning: str
+    sign: str = ""
+    in_counts: str = ""
+
+
+def _by_name(*marks: Mark) -> Mapping[str, Mark]:
+    return {mark.name: mark for mark in marks}
+
+
+# How a measured number stands to the published one, in the order in which they are listed.
+MARKS = _by_name(
+    Mark(
+        "reached",
+        "reached",
+        "within the published spread, or the measured one where none is printed",
+        "✓",
+        "reached within their own spread",
+    ),
+    Mark("better", "better", "beyond the spread, on the better side", "▲", "better than published"),
+    Mark("short", "short", "beyond the spread, on the worse side", "▽", "not reached"),
+    Mark(
+        "differs",
+        "differs",
+        "beyond the spread, where neither side is better",
+        "≠",
+        "different, where neither way is better",
+    ),
+    Mark("failed", "failed", "the job ended in an error", in_counts="ended in an error"),
+    Mark("not run", "not-run", "not part of this run", in_counts="not run"),
+    Mark("no data", "no-data", "the data set was not found", in_counts="without data here"),
+    Mark(
+        "cannot be had",
+        "not-had",
+        "nobody can measure it: data or details are not public",
+        in_counts="not to be had by anybody",
+    ),
+    Mark("ours", "ours", "the paper prints no number here"),
+    Mark("honest", "honest", "every choice was made on training rows alone"),
+)
+
+# Marks of a published number that was measured, and of one that was not.
+MEASURED = ("reached", "better", "short", "differs")
+UNMEASURED = ("failed", "not run", "no data", "cannot be had")
+
+
+def mark_named(name: str) -> Mark:
+    """Return the mark of a number; an unknown one is shown under its own name."""
+    return MARKS.get(name, Mark(name, "other", ""))
+
+
+# How a model of a comparison stands to the best one.
+STANDINGS = _by_name(
+    Mark("best", "better", "the best mean score"),
+    Mark("not told apart", "other", "the difference from the best could be chance"),
+    Mark("worse", "short", "worse than the best by more than chance explains"),
+    Mark("not tested", "no-data", "one round tells nothing apart"),
+    Mark("failed", "failed", "it ended in an error"),
+    Mark("left out", "not-run", "the budget was too short for it"),
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What models are judged by: its name in options and files, its words, its better side."""
+
+    name: str
+    words: str
+    lower_is_better: bool = False
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "accuracy"),
+        Metric("balanced", "balanced accuracy"),
+        Metric("f1", "F1"),
+        Metric("auc", "area under the ROC curve"),
+        Metric("average-precision", "average precision"),
+        Metric("log-loss", "log loss", lower_is_better=True),
+    )
+}
+
+
+def metric_named(name: str) -> Metric:
+    """Return a metric; an unknown one is shown under its own name."""
+    return METRICS.get(name, Metric(name, name))
+
+
+# Models in the order in which they are tried: where time is short, the last ones are left out.
+MODELS_QUICK_FIRST = (
+    "dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher", "svc", "forest",
+)  # fmt: skip

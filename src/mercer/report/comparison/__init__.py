@@ -1,0 +1,7 @@
+"""The page of a comparison: the results folder of ``mercer compare`` becomes ``report.html``.
+
+`_page` asks each part for its texts and charts: what was asked (`_question`), who is ahead and by
+how much (`_ranking`), which classes are taken for each other (`_confusion`), what probabilities are
+worth (`_curves`), and how all this was measured (`_measured`). The parts return texts and drawings;
+the template ``comparison.html`` puts them in their places.
+"""

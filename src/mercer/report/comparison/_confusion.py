@@ -1,0 +1,106 @@
+"""Confusion matrices: a table where classes are few, a map and the worst pairs where not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import ArrayLike, NDArray
+
+from mercer._system.words import percent
+from mercer.report._document import page_count
+from mercer.report.charts._figures import draw_panel
+
+__all__ = ["ConfusionView", "view_confusion"]
+
+_MOST_CLASSES = 12  # of a table
+_WORST = 12
+
+
+@dataclass(frozen=True)
+class ConfusionCell:
+    """Rows of one true class that got one answer."""
+
+    count: str
+    share: str
+    weight: str
+    is_right: bool
+    is_empty: bool
+
+
+@dataclass(frozen=True)
+class ConfusionView:
+    """The confusion matrix of a model.
+
+    `rows` holds, for every true class, its cells and the share that was found; `right`, for every
+    answer, the share that is true. Where classes are too many for a table, `map` draws the
+    matrix. `worst` lists the most frequent confusions: truth, answer, rows, share of the truth.
+    """
+
+    name: str
+    classes: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[ConfusionCell], str]]
+    right: Sequence[str]
+    map: Markup | None
+    worst: Sequence[tuple[str, str, str, str]]
+
+
+def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> ConfusionView:
+    """Arrange a matrix of counts, true classes down and answers across."""
+    matrix: NDArray[np.int64] = np.asarray(counts, dtype=np.int64)
+    by_truth = _ratio(matrix, matrix.sum(axis=1, keepdims=True))
+    if len(classes) > _MOST_CLASSES:
+        return ConfusionView(
+            name, classes, (), (), _draw(name, by_truth), _worst(classes, matrix, by_truth)
+        )
+    found = np.diag(by_truth)
+    right = _ratio(np.diag(matrix), matrix.sum(axis=0))
+    rows = [
+        (
+            label,
+            [
+                ConfusionCell(
+                    page_count(matrix[t, p]),
+                    _written(by_truth[t, p]),
+                    f"{np.nan_to_num(by_truth[t, p]):.3f}",
+                    t == p,
+                    not matrix[t, p],
+                )
+                for p in range(len(classes))
+            ],
+            _written(found[t]),
+        )
+        for t, label in enumerate(classes)
+    ]
+    return ConfusionView(name, classes, rows, [_written(one) for one in right], None, ())
+
+
+def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Divide; NaN where there is nothing to divide by."""
+    out: NDArray[np.float64] = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out
+
+
+def _written(value: float) -> str:
+    return "–" if np.isnan(value) else percent(float(value))
+
+
+def _draw(name: str, by_truth: NDArray[np.float64]) -> Markup:
+    n = len(by_truth)
+    layer = {"kind": "raster", "z": by_truth[::-1].tolist(), "extent": [0, n, 0, n]}
+    label = "share of the true class"
+    return draw_panel({"title": name, "equal": True, "layers": [{**layer, "label": label}]})
+
+
+def _worst(
+    classes: Sequence[str], matrix: NDArray[np.int64], by_truth: NDArray[np.float64]
+) -> list[tuple[str, str, str, str]]:
+    wrong = matrix * (1 - np.eye(len(classes), dtype=np.int64))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST]
+    places = (divmod(int(at), len(classes)) for at in order)
+    return [
+        (classes[t], classes[p], page_count(wrong[t, p]), _written(by_truth[t, p]))
+        for t, p in places
+        if wrong[t, p]
+    ]

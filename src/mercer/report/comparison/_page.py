@@ -1,0 +1,149 @@
+"""``write_comparison_report``: the results folder of ``mercer compare`` → ``report.html``."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from mercer._system.vocabulary import metric_named
+from mercer._system.words import confidence
+from mercer.report._checked_files import only_from
+from mercer.report._comparison_results import Comparison, read_comparison
+from mercer.report._document import render_template, write_whole
+from mercer.report.charts._glyphs import COLOURS
+from mercer.report.charts._scatter_figure import Scatter, make_scatter
+from mercer.report.comparison._confusion import view_confusion
+from mercer.report.comparison._curves import view_curves
+from mercer.report.comparison._measured import machine_facts, measured_sentences
+from mercer.report.comparison._question import class_bars, class_shares, column_lines, sentences
+from mercer.report.comparison._ranking import (
+    ModelLine,
+    draw_scores,
+    model_lines,
+    other_measures,
+    pair_lines,
+    scores_by_split,
+)
+
+__all__ = ["write_comparison_report"]
+
+_FEW_CLASSES = 5  # up to which the matrices of all leaders stand side by side
+_METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
+
+
+def write_comparison_report(
+    folder: str | os.PathLike[str], path: str | os.PathLike[str] | None = None
+) -> Path:
+    """Write the page of a comparison: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    folder : path-like
+        What ``mercer compare`` wrote.
+    path : path-like or None, default=None
+        Where the page goes; None means ``report.html`` in the folder.
+
+    Returns
+    -------
+    Path
+        The page.  It appears whole or not at all.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If the folder is not there, or a file in it is missing or not what it should be.
+
+    Examples
+    --------
+    >>> from mercer.report import write_comparison_report
+    >>> write_comparison_report("mercer-comparison")  # doctest: +SKIP
+    PosixPath('mercer-comparison/report.html')
+    """
+    comparison = read_comparison(folder)
+    path = Path(folder) / "report.html" if path is None else Path(path)
+    with only_from(Path(folder), "mercer compare"):
+        page = render_comparison(comparison)
+    return write_whole(path, page)
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """Return the text of the page."""
+    content, curves = comparison.content, comparison.curves
+    question = content["question"]
+    classes = class_shares(question)
+    lines = model_lines(content["models"])
+    leaders = [name for name in content["leaders"] if name in curves["confusion"]]
+    ranked = [line.name for line in lines if line.name in curves["confusion"]]
+    confusions = {
+        name: view_confusion(name, curves["classes"], curves["confusion"][name]) for name in ranked
+    }
+    shown = leaders if len(classes) <= _FEW_CLASSES else leaders[:1]
+    colours = {one.name: one.colour for one in classes}
+    return render_template(
+        "comparison.html",
+        content=content,
+        question=question,
+        said=sentences(question),
+        classes=classes,
+        class_bars=class_bars(classes) if len(classes) > COLOURS else None,
+        columns=column_lines(question),
+        metric=metric_named(content["metric"]).words,
+        lower_is_better=bool(content.get("lower_is_better")),
+        lines=lines,
+        scored=[line for line in lines if line.is_scored],
+        chart=_draw_scores(comparison, lines),
+        pairs=pair_lines(content["pairs"], content["confidence_level"]),
+        level=confidence(content["confidence_level"]),
+        warnings=_warnings(content, lines),
+        leaders=[confusions[name] for name in shown],
+        others=[confusions[name] for name in ranked if name not in shown],
+        curves=view_curves({name: curves["leaders"].get(name, _NONE) for name in leaders}, colours),
+        measures=other_measures(comparison),
+        scatter=_scatter(comparison),
+        method=_METHODS.get(content["map"].get("method", ""), content["map"].get("method", "")),
+        measured=measured_sentences(content),
+        facts=machine_facts(content),
+    )
+
+
+_NONE: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
+
+
+def _draw_scores(comparison: Comparison, lines: list[ModelLine]) -> Markup:
+    scores = scores_by_split(comparison)
+    content = comparison.content
+    metric = metric_named(content["metric"]).words
+    return draw_scores(
+        [line for line in lines if line.is_scored],
+        {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},
+        f"{metric[:1].upper()}{metric[1:]} by model",
+        lower_is_better=bool(content.get("lower_is_better")),
+    )
+
+
+def _scatter(comparison: Comparison) -> Scatter | None:
+    """Arrange the map; rows that everybody gets wrong get a ring where all of them are listed."""
+    points, hard = comparison.points, comparison.content["hard_rows"]
+    if points.empty:
+        return None
+    names = [one["name"] for one in comparison.content["question"]["classes"]]
+    names += [name for name in dict.fromkeys(points["class"]) if name not in set(names)]
+    is_whole = hard["count"] == len(hard["rows"])
+    marked = {one["row"] for one in hard["rows"]} if is_whole else set()
+    return make_scatter(points, names, title="Map of the classes", marked=marked)
+
+
+def _warnings(content: Mapping[str, Any], lines: list[ModelLine]) -> list[str]:
+    """Return what a reader must know before quoting a number."""
+    found = []
+    if content.get("interrupted"):
+        found.append("It was stopped before its time was up: the rounds that were finished count.")
+    if content.get("too_few_rounds"):
+        found.append("Intervals of so few rounds are wide or missing.")
+    failed = [line.name for line in lines if line.mark.name == "failed"]
+    if failed:
+        found.append(f"Failed: {', '.join(failed)}. The ranking says why.")
+    return found

@@ -1,0 +1,153 @@
+"""What was asked, in words: the rows, the columns that are used and those that are not, classes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from mercer._system.words import listed, percent
+from mercer.report._document import page_count
+from mercer.report.charts._figures import draw_panel
+from mercer.report.charts._glyphs import COLOURS
+
+__all__ = ["ClassShare", "ColumnLine", "class_bars", "class_shares", "column_lines", "sentences"]
+
+_KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
+_NAMED = 4  # columns or classes named in a sentence
+_BARS_NAMED = 30
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class, how many rows are of it, and its colour on the page."""
+
+    name: str
+    rows: str
+    share: str
+    weight: int
+    colour: int
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """A column of the table as the page lists it."""
+
+    name: str
+    kind: str
+    used: bool
+    missing: str
+    n_missing: int
+    n_unique: int
+    examples: str
+    reason: str
+
+
+def class_shares(question: Mapping[str, Any]) -> list[ClassShare]:
+    """Return the classes in their own order, which gives them their colours."""
+    total = sum(one["rows"] for one in question["classes"])
+    return [
+        ClassShare(
+            name=one["name"],
+            rows=page_count(one["rows"]),
+            share=percent(one["rows"] / total),
+            weight=one["rows"],
+            colour=k % COLOURS,
+        )
+        for k, one in enumerate(question["classes"])
+    ]
+
+
+def class_bars(classes: Sequence[ClassShare]) -> Markup:
+    """Draw the sizes of many classes, the largest first."""
+    ordered = sorted(classes, key=lambda one: -one.weight)
+    names = [one.name for one in ordered]
+    layer = {"kind": "bars", "y": [one.weight for one in ordered]}
+    if len(ordered) <= _BARS_NAMED:
+        layer["names"] = names
+    label = "" if len(ordered) <= _BARS_NAMED else "classes, the largest first"
+    return draw_panel({"title": "", "x_label": label, "y_label": "rows", "layers": [layer]})
+
+
+def column_lines(question: Mapping[str, Any]) -> list[ColumnLine]:
+    """Return the columns, those that are not used first."""
+    rows = max(1, question["rows"])
+    lines = [
+        ColumnLine(
+            name=one["name"],
+            kind=one["kind"],
+            used=one["used"],
+            missing=percent(one["n_missing"] / rows) if one["n_missing"] else "",
+            n_missing=one["n_missing"],
+            n_unique=one["n_unique"],
+            examples=", ".join(one.get("examples", ())),
+            reason=one["reason"],
+        )
+        for one in question["columns"]
+    ]
+    return sorted(lines, key=lambda line: line.used)
+
+
+def sentences(question: Mapping[str, Any]) -> list[str]:
+    """Tell rows, columns and classes, a sentence each."""
+    rows = f"{page_count(question['rows'])} rows whose {question['target']} is known"
+    return [
+        f"{question['table']} has {rows}.",
+        *_about_columns(question["columns"]),
+        _about_gaps(question),
+        _about_classes(question),
+    ]
+
+
+def _about_columns(columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    used = [one for one in columns if one["used"]]
+    dropped = [one for one in columns if not one["used"]]
+    kinds = Counter(one["kind"] for one in used)
+    of = [f"{n} of {_KINDS.get(kind, kind)}" for kind, n in kinds.most_common()]
+    if len(of) == 1:
+        of = [f"all of {_KINDS.get(used[0]['kind'], used[0]['kind'])}"]
+    said = [f"Models see {_columns(len(used))}: {listed(of)}." if used else "Models see no column."]
+    if dropped:
+        some = [_quoted(one["name"]) + _because(one) for one in dropped[:_NAMED]]
+        if len(dropped) > _NAMED:
+            some.append(f"{len(dropped) - _NAMED} more")
+        said.append(f"{_columns(len(dropped)).capitalize()} are not used: {listed(some)}."
+                    if len(dropped) > 1 else f"One column is not used: {some[0]}.")  # fmt: skip
+    return said
+
+
+def _because(column: Mapping[str, Any]) -> str:
+    return f" ({column['reason'].rstrip('.') or column['kind']})"
+
+
+def _about_gaps(question: Mapping[str, Any]) -> str:
+    gaps = [one for one in question["columns"] if one["used"] and one["n_missing"]]
+    if not gaps:
+        return "No value that is used is missing."
+    worst = max(gaps, key=lambda one: one["n_missing"])
+    most = f"{_quoted(worst['name'])} ({percent(worst['n_missing'] / max(1, question['rows']))})"
+    if len(gaps) == 1:
+        return f"Values are missing in one column that is used, {most}."
+    return f"Values are missing in {len(gaps)} columns that are used, most in {most}."
+
+
+def _about_classes(question: Mapping[str, Any]) -> str:
+    classes = sorted(class_shares(question), key=lambda one: -one.weight)
+    target = _quoted(question["target"])
+    if len(classes) <= _NAMED:
+        named = [f"{_quoted(one.name)} ({one.rows} rows, {one.share})" for one in classes]
+        return f"{target} has {len(classes)} classes: {listed(named)}."
+    first, last = classes[0], classes[-1]
+    return (
+        f"{target} has {len(classes)} classes, of {last.rows} rows ({_quoted(last.name)}) to "
+        f"{first.rows} ({_quoted(first.name)}, {first.share})."
+    )
+
+
+def _columns(n: int) -> str:
+    return "one column" if n == 1 else f"{page_count(n)} columns"
+
+
+def _quoted(name: str) -> str:
+    return f"“{name}”"

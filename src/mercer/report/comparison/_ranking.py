@@ -1,0 +1,256 @@
+"""The ranking: lines of a table (scores, intervals, standing to the best, costs), and a chart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from mercer._system.vocabulary import STANDINGS, Mark, metric_named
+from mercer._system.words import duration, fixed, is_known, p_number, p_remark, signed, size
+from mercer.report._comparison_results import Comparison
+from mercer.report._document import page_count
+from mercer.report.charts._glyphs import glyph
+from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
+from mercer.report.charts._svg import coordinate, element, text_width
+
+__all__ = [
+    "ModelLine",
+    "PairLine",
+    "draw_scores",
+    "model_lines",
+    "other_measures",
+    "pair_lines",
+    "scores_by_split",
+]
+
+_KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
+_PLACES = 3
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """A model in the ranking; texts to show, and numbers to sort and draw by."""
+
+    name: str
+    label: str
+    kind: str
+    mark: Mark
+    p: str
+    score: str
+    interval: str
+    behind: str
+    fit: str
+    predict: str
+    size: str
+    rows: str
+    said: str
+    numbers: Mapping[str, float | None]
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it took part."""
+        return is_known(self.numbers["score"])
+
+
+@dataclass(frozen=True)
+class PairLine:
+    """Two models, the better one first, and what the test says of them."""
+
+    better: str
+    worse: str
+    difference: str
+    interval: str
+    p: str
+    corrected: str
+    verdict: str
+    is_different: bool
+
+
+def model_lines(models: Sequence[Mapping[str, Any]]) -> list[ModelLine]:
+    """Return the ranking as the page shows it, in the order of ``comparison.json``."""
+    return [_model(model) for model in models]
+
+
+def _model(model: Mapping[str, Any]) -> ModelLine:
+    if model["error"]:
+        mark = STANDINGS["failed"]
+    elif model["note"] and not is_known(model["score"]):
+        mark = STANDINGS["left out"]
+    else:
+        mark = STANDINGS.get(model["against_best"] or "", STANDINGS["not tested"])
+    sample = model.get("sample", "")
+    said = [sample and f"It {sample}.", model["error"], model["note"], model.get("warning", "")]
+    numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
+    is_scored = is_known(model["score"])
+    return ModelLine(
+        name=model["name"],
+        label=model["label"],
+        kind=_KINDS.get(model["kind"], model["kind"]),
+        mark=mark,
+        p=p_remark(model["pvalue"]),
+        score=fixed(model["score"], _PLACES) if is_scored else "–",
+        interval=_interval(model["low"], model["high"]),
+        behind=fixed(model["difference"], _PLACES)
+        if is_known(model["difference"]) and mark.name != "best"
+        else "",
+        fit=duration(model["fit_seconds"]),
+        predict=duration(model["predict_seconds"]),
+        size=size(model["bytes"]),
+        rows=page_count(model["n_rows_fitted"]) if is_scored else "–",
+        said=" ".join(text.strip().partition("\n")[0] for text in said if text),
+        numbers={name: model[name] for name in numbers},
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if not (is_known(low) and is_known(high)):
+        return "–"
+    return f"{fixed(low, _PLACES)} to {fixed(high, _PLACES)}"
+
+
+def pair_lines(pairs: Sequence[Mapping[str, Any]], level: float) -> list[PairLine]:
+    """Return all pairs, those that differ by more than chance first, then by p."""
+    lines = []
+    for pair in pairs:
+        a, b, gap, low, high = (pair[key] for key in ("a", "b", "difference", "low", "high"))
+        if is_known(gap) and gap < 0:
+            a, b, gap = b, a, -gap
+            low, high = (-high, -low) if is_known(low) and is_known(high) else (None, None)
+        corrected = pair["corrected"]
+        lines.append(
+            (
+                corrected if is_known(corrected) else 2.0,
+                PairLine(
+                    better=a,
+                    worse=b,
+                    difference=signed(gap, _PLACES) if is_known(gap) else "–",
+                    interval=_interval(low, high),
+                    p=p_number(pair["pvalue"]),
+                    corrected=p_number(corrected),
+                    verdict=pair["verdict"],
+                    is_different=is_known(corrected) and corrected < 1 - level,
+                ),
+            )
+        )
+    return [line for _, line in sorted(lines, key=lambda one: one[0])]
+
+
+def scores_by_split(comparison: Comparison) -> pd.DataFrame:
+    """Return the lines of ``scores.csv`` that count: models in the ranking, splits of all."""
+    names = [one["name"] for one in comparison.content["models"] if is_known(one["score"])]
+    scores = comparison.scores[comparison.scores["model"].isin(names)]
+    shared = scores.groupby("split")["model"].nunique() == len(names)
+    return scores[scores["split"].isin(shared.index[shared])]
+
+
+def other_measures(comparison: Comparison) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Return the names of all measures, and their means for every model in the ranking."""
+    scores = scores_by_split(comparison)
+    columns = [one for one in scores.columns if one not in ("model", "split", "score")]
+    means = scores.groupby("model")[columns].mean()
+    order = [one["name"] for one in comparison.content["models"] if one["name"] in means.index]
+    lines = [
+        (
+            name,
+            [
+                fixed(value, _PLACES) if is_known(value) else "–"
+                for value in means.loc[name, columns]
+            ],
+        )
+        for name in order
+    ]
+    return [metric_named(one).words for one in columns], lines
+
+
+_WIDTH, _ROW, _TOP = 400.0, 26.0, 26.0
+_VALUE = 44.0  # room for the number at the end of a line
+
+
+def draw_scores(
+    lines: Sequence[ModelLine],
+    splits: Mapping[str, NDArray[np.float64]],
+    title: str,
+    *,
+    lower_is_better: bool,
+) -> Markup:
+    """Draw mean, interval and the score on every split of the models that were scored.
+
+    A floor that lies far off would push all others together: it gets an arrow at the edge.
+    """
+    names = [line.name if len(line.name) <= 24 else line.name[:23] + "…" for line in lines]
+    left = 14 + max(text_width(name, 12) for name in names)
+    right = _WIDTH - _VALUE
+    x = Linear(_domain(lines, splits), (left, right))
+    bottom = _TOP + _ROW * len(lines)
+    parts = []
+    values = ticks(*x.domain)
+    for value, text in zip(values, tick_labels(values), strict=True):
+        across = float(x(value))
+        parts.append(element("path", class_="grid", d=f"M{across:.1f} {_TOP - 6}V{bottom:.1f}"))
+        parts.append(
+            element("text", text, x=across, y=_TOP - 11, text_anchor="middle", class_="tick")
+        )
+    for k, (name, line) in enumerate(zip(names, lines, strict=True)):
+        y = _TOP + _ROW * (k + 0.5)
+        parts.append(element("text", name, x=left - 10, y=y + 4, text_anchor="end", class_="name"))
+        parts += _line(line, splits.get(line.name, np.empty(0)), x, y)
+        parts.append(element("text", line.score, x=right + 8, y=y + 4, class_="value"))
+    best = "lower is better" if lower_is_better else "higher is better"
+    said = "; ".join(f"{line.name} {line.score} ({line.interval})" for line in lines)
+    return element(
+        "svg",
+        element("desc", f"{title}, {best}: {said}."),
+        *parts,
+        viewBox=f"0 0 {_WIDTH:.0f} {bottom + 4:.0f}",
+        role="img",
+        aria_label=title,
+        class_="chart scores",
+    )
+
+
+def _domain(
+    lines: Sequence[ModelLine], splits: Mapping[str, NDArray[np.float64]]
+) -> tuple[float, float]:
+    """Return what the models span; the floor too unless it lies more than as far off again."""
+    spans = {}
+    for line in lines:
+        numbers = [line.numbers[key] for key in ("score", "low", "high")]
+        own = splits.get(line.name, np.empty(0))
+        spans[line.name] = domain_of([np.array(numbers, dtype=np.float64), own])
+    models = [spans[line.name] for line in lines if line.kind != "floor"]
+    low, high = domain_of(models or list(spans.values()))
+    for line in lines:
+        if line.kind == "floor" and low - (high - low) <= spans[line.name][0] <= high:
+            low = min(low, spans[line.name][0])
+    return padded((low, high), 0.03)
+
+
+def _line(line: ModelLine, scores: NDArray[np.float64], x: Linear, y: float) -> list[Markup]:
+    score, low, high = (line.numbers[key] for key in ("score", "low", "high"))
+    if not is_known(score):
+        return []
+    ends = x.lengths
+    across = float(x(score))
+    worse = line.mark.name == "worse"
+    style = "k7" if worse else "k0"
+    hint = element("title", f"{line.name}: {line.score}, {line.interval}; {line.mark.name}")
+    if not ends[0] <= across <= ends[1]:
+        at, way = (ends[0], 1) if across < ends[0] else (ends[1], -1)
+        d = f"M{coordinate(at + 9 * way)} {y - 4:.1f}L{coordinate(at)} {y:.1f}l{9 * way} 4"
+        return [element("g", hint, element("path", class_="line off-scale", d=d), class_=style)]
+    parts = [hint]
+    inside = scores[np.isfinite(scores)]
+    if len(inside):
+        d = "".join(f"M{coordinate(at)} {y - 6:.1f}v12" for at in x(inside))
+        parts.append(element("path", class_="splits", d=d))
+    if is_known(low) and is_known(high):
+        start, stop = np.clip(x([low, high]), *ends)
+        d = f"M{coordinate(start)} {y:.1f}H{coordinate(stop)}"
+        parts.append(element("path", class_="line interval", d=d))
+    d = glyph("circle", across, y, 4.5)
+    parts.append(element("path", class_="points outline" if worse else "points", d=d))
+    return [element("g", *parts, class_=style)]

@@ -1,0 +1,56 @@
+"""The foot of the page: how a run was made, and how to make it again."""
+
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from mercer._system.words import duration, is_known
+
+__all__ = ["repeat_command", "run_facts"]
+
+
+def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what the foot of the page says of the run."""
+    jobs = run.get("jobs", {})
+    machine = run.get("machine", {})
+    counted = ", ".join(
+        f"{jobs[name]} {name}" for name in ("done", "failed", "skipped") if jobs.get(name)
+    )
+    facts = [
+        ("Mode", "quick: few replications, short grids" if _is_quick(run) else "full"),
+        ("Protocol", str(run.get("protocol", ""))),
+        ("Started", _moment(run.get("started"))),
+        ("Finished", _moment(run.get("finished"))),
+        ("Time of all jobs", duration(run["seconds"]) if is_known(run.get("seconds")) else ""),
+        ("Processes", str(run.get("workers", ""))),
+        ("Jobs", f"{counted} of {jobs['of']}" if "of" in jobs else counted),
+        ("System", str(machine.get("system", ""))),
+        ("Processor", str(machine.get("processor", ""))),
+        ("Cores", str(machine.get("cores", ""))),
+        ("Memory", f"{machine['memory_gb']:g} GB" if machine.get("memory_gb") else ""),
+    ]
+    return [(name, text) for name, text in facts if text]
+
+
+def _is_quick(run: Mapping[str, Any]) -> bool:
+    return bool(run.get("mode") == "quick")
+
+
+def _moment(text: object) -> str:
+    """Write an ISO time without its T."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return ""
+    return f"{moment:%Y-%m-%d %H:%M} {moment.tzname() or ''}".strip()
+
+
+def repeat_command(run: Mapping[str, Any]) -> str:
+    """Return the command that repeats the run."""
+    parts = ["mercer", "reproduce", *map(shlex.quote, run.get("studies", []))]
+    if _is_quick(run):
+        parts.append("--quick")
+    if run.get("protocol", "both") != "both":
+        parts += ["--protocol", str(run["protocol"])]
+    return " ".join(parts)

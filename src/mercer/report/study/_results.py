@@ -1,0 +1,110 @@
+"""The results folder of ``mercer reproduce``, read and checked."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mercer.report._checked_files import check_folder, only_from, read_json, read_table
+
+__all__ = ["Results", "read_results"]
+
+_COMMAND = "mercer reproduce"
+_LINE = ("study", "table", "row", "column", "reading", "protocol")
+_NUMBERS = (
+    "published", "published_spread", "published_dimension",
+    "measured", "spread", "dimension", "n", "seconds",
+)  # fmt: skip
+_CELLS = (*_LINE, *_NUMBERS, "mark", "counts", "reason")
+_TIMINGS = (*_LINE, "replication", "seconds")
+_FAILURES = (*_LINE, "replication", "error")
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a results folder holds.
+
+    Attributes
+    ----------
+    run : mapping
+        How it was run: mode, protocol, versions, machine, times.
+    studies : sequence of mapping
+        Titles, tables and figures of every study.
+    cells : DataFrame
+        A line per published cell and measured number.  ``counts`` marks the line that stands for
+        a published cell in the summary.
+    timings, failures : DataFrame
+        Seconds of jobs, and errors; empty where the file is missing.
+    panels : mapping from file to sequence of panels
+        What the figures show.
+    """
+
+    run: Mapping[str, Any]
+    studies: Sequence[Mapping[str, Any]]
+    cells: pd.DataFrame
+    timings: pd.DataFrame
+    failures: pd.DataFrame
+    panels: Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def read_results(folder: str | os.PathLike[str]) -> Results:
+    """Read a results folder, or say in a sentence what is wrong with it."""
+    folder = Path(folder)
+    check_folder(folder)
+    run = read_json(folder, "run.json", dict, _COMMAND)
+    for key in ("mercer", "mode", "protocol"):
+        if key not in run:
+            raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it")
+    studies = read_json(folder, "studies.json", list, _COMMAND)
+    cells = _read_lines(folder, "cells.csv", _CELLS)
+    try:
+        _check_studies(folder, studies, cells)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes") from error
+    cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
+    with only_from(folder, _COMMAND):
+        files = [
+            str(figure["file"])
+            for study in studies
+            for figure in study["figures"]
+            if figure.get("file")
+        ]
+    return Results(
+        run=run,
+        studies=studies,
+        cells=cells,
+        timings=_read_if_there(folder, "timings.csv", _TIMINGS),
+        failures=_read_if_there(folder, "failures.csv", _FAILURES),
+        panels={file: read_json(folder, file, dict, _COMMAND).get("panels", []) for file in files},
+    )
+
+
+def _read_lines(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    return read_table(folder, name, columns, set(columns) & {*_NUMBERS, "replication"})
+
+
+def _read_if_there(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    if not (folder / name).is_file():
+        return pd.DataFrame(columns=list(columns))
+    return _read_lines(folder, name, columns)
+
+
+_STUDY = ("name", "title", "reference", "protocol", "missing", "tables", "figures")
+
+
+def _check_studies(folder: Path, studies: Sequence[Mapping[str, Any]], cells: pd.DataFrame) -> None:
+    """Say what a description lacks, or which cells nothing describes."""
+    for study in studies:
+        for key in _STUDY:
+            if key not in study:
+                raise ValueError(f"{folder / 'studies.json'}: a study has no {key!r}")
+    described = {(study["name"], table["key"]) for study in studies for table in study["tables"]}
+    for name, key in cells[["study", "table"]].drop_duplicates().itertuples(index=False):
+        if (name, key) not in described:
+            raise ValueError(
+                f"{folder / 'cells.csv'} has table {key!r} of study {name!r}, "
+                "which studies.json does not describe"
+            )

@@ -1,0 +1,249 @@
+"""Two steps of the preprocessing that scikit-learn does not have."""
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._arrays import FloatArray, detached, refuse_tensor
+from mercer._sklearn import Interval, fit_context
+
+__all__ = ["DateFeatures", "FeatureClipper"]
+
+_MOST_DAYS = 2_900_000  # Dates more than almost 8000 years from 1970 count as that far away.
+
+
+class _StatelessTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of transformers of numbers that learn nothing but how many columns there are."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how many columns there are.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used: it is there for pipelines.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._validated(X, reset=True)
+        return self
+
+    def _validated(self, X: Any, *, reset: bool) -> FloatArray:
+        """Return the rows as numbers, which may be missing."""
+        refuse_tensor(X, self)
+        checked: FloatArray = validate_data(
+            self, detached(X), reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return checked
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class FeatureClipper(_StatelessTransformer):
+    r"""Bring values beyond ±``limit`` to that limit.
+
+    After standardising, a wild value is so many standard deviations away that it decides every
+    distance.  Clipped, it is still the most extreme, and no more than that.
+
+    .. math:: x \mapsto \min(\max(x, -\text{limit}), \text{limit})
+
+    Parameters
+    ----------
+    limit : float, default=4.0
+        The largest size of a value.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    sklearn.preprocessing.RobustScaler : Gives columns the unit that a limit is in.
+
+    Notes
+    -----
+    Missing values stay missing.  Time and memory: one pass and one copy.  A FunctionTransformer of
+    scikit-learn would do the same, but holds a function, which no model file may.
+
+    Examples
+    --------
+    >>> from mercer.tables import FeatureClipper
+    >>> FeatureClipper(limit=4).fit_transform([[1.0, -9.0], [0.5, 4.5]])
+    array([[ 1. , -4. ],
+           [ 0.5,  4. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "limit": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(self, *, limit: float = 4.0) -> None:
+        self.limit = limit
+
+    def transform(self, X: Any) -> FloatArray:
+        """Clip.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Coordinates.
+        """
+        check_is_fitted(self)
+        return np.clip(self._validated(X, reset=False), -self.limit, self.limit)
+
+
+class DateFeatures(_StatelessTransformer):
+    """Turn dates into numbers: days since 1970, year, month, day of the week, hour.
+
+    The number of days places rows in time; the other parts let a model see what recurs.
+    Nothing is learnt from the data.
+
+    Parameters
+    ----------
+    parts : tuple of str, default=("days", "year", "month", "weekday")
+        What to compute, among ``"days"`` (from 1970-01-01, with a fraction), ``"year"``,
+        ``"month"`` (1 to 12), ``"weekday"`` (Monday is 0) and ``"hour"`` (with a fraction).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns the rows have.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, only where all of them are text.
+
+    See Also
+    --------
+    CategoryDummies : What becomes of columns of text.
+
+    Notes
+    -----
+    Takes a frame of dates, or numbers that count days from 1970-01-01.  A missing date gives
+    missing values.  What lies more than 2 900 000 days from 1970 counts as that day.  Time and
+    memory: some passes over the rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.tables import DateFeatures
+    >>> dates = pd.DataFrame({"born": pd.to_datetime(["1970-01-02", "2024-02-29"])})
+    >>> DateFeatures().set_output(transform="pandas").fit_transform(dates)
+       born_days  born_year  born_month  born_weekday
+    0        1.0     1970.0         1.0           4.0
+    1    19782.0     2024.0         2.0           3.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"parts": [tuple, list]}
+
+    def __init__(self, *, parts: Sequence[str] = ("days", "year", "month", "weekday")) -> None:
+        self.parts = parts
+
+    def _validated(self, X: Any, *, reset: bool) -> FloatArray:
+        for part in self.parts:
+            if part not in _PARTS:
+                raise ValueError(f"parts must be among {', '.join(_PARTS)}; got {part!r}.")
+        return super()._validated(_as_days(X), reset=reset)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Compute the numbers.
+
+        Parameters
+        ----------
+        X : DataFrame of dates or array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features * n_parts)
+            All parts of the first column, then those of the second, and so on.
+        """
+        check_is_fitted(self)
+        days = self._validated(X, reset=False)
+        found = [_PARTS[part](column) for column in days.T for part in self.parts]
+        return np.column_stack(found) if found else np.empty((len(days), 0))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the numbers after their column.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns; those seen in `fit` by default.
+
+        Returns
+        -------
+        ndarray of str
+            A name for each column.
+        """
+        names = super().get_feature_names_out(input_features)
+        return np.array([f"{name}_{part}" for name in names for part in self.parts], dtype=object)
+
+
+def _as_days(X: Any) -> Any:
+    """Return dates as days from 1970; anything else as it is."""
+    if isinstance(X, pd.DataFrame):
+        return X.apply(lambda c: _days_since_1970(c.to_numpy()) if c.dtype.kind == "M" else c)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "M":
+        return _days_since_1970(X)
+    return X
+
+
+def _days_since_1970(dates: NDArray[np.datetime64]) -> FloatArray:
+    days: FloatArray = (dates - np.datetime64(0, "D")) / np.timedelta64(1, "D")
+    return days
+
+
+def _days(days: FloatArray) -> FloatArray:
+    return np.clip(days, -_MOST_DAYS, _MOST_DAYS)
+
+
+def _year(days: FloatArray) -> FloatArray:
+    return _with_gaps(days, _dates(days).astype("datetime64[Y]").astype(np.int64) + 1970)
+
+
+def _month(days: FloatArray) -> FloatArray:
+    return _with_gaps(days, _dates(days).astype("datetime64[M]").astype(np.int64) % 12 + 1)
+
+
+def _weekday(days: FloatArray) -> FloatArray:
+    return (np.floor(_days(days)) + 3) % 7  # 1970-01-01 was a Thursday
+
+
+def _hour(days: FloatArray) -> FloatArray:
+    return 24 * (_days(days) % 1)
+
+
+def _dates(days: FloatArray) -> NDArray[np.datetime64]:
+    return np.floor(np.nan_to_num(_days(days))).astype(np.int64).astype("datetime64[D]")
+
+
+def _with_gaps(days: FloatArray, part: NDArray[np.int64]) -> FloatArray:
+    return np.where(np.isnan(days), np.nan, part)
+
+
+_PARTS = {"days": _days, "year": _year, "month": _month, "weekday": _weekday, "hour": _hour}

@@ -1,0 +1,147 @@
+"""Cells → numbers, dates or text with gaps; and the cells that could not be read as such."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mercer.tables._sentences import counted, quoted
+
+__all__ = [
+    "ABSENT",
+    "LEAST_READ",
+    "MISSING",
+    "Unread",
+    "as_dates",
+    "as_numbers",
+    "as_text",
+    "is_date",
+    "is_number",
+    "unread_cells",
+]
+
+# Text that stands for no value, in a file or in a frame.
+MISSING = frozenset({
+    "", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "NULL", "Null", "null",
+})  # fmt: skip
+# Text that stands for no value among numbers and dates, but may be a category or a class.
+ABSENT = frozenset(
+    ["None", "none", "-", "--", ".", "na", "n.a.", "missing", "Missing", "unknown", "Unknown"]
+)
+# A column is one of numbers or dates if at least this share of its cells with a value are.
+LEAST_READ = 0.95
+# Of these types, as pandas infers them, equal cells are equal texts.
+_UNIFORM = ("string", "integer", "floating", "boolean", "empty")
+_TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+
+
+def is_number(values: pd.Series) -> bool:
+    """Tell whether a column holds numbers as such, durations included."""
+    dtype = values.dtype
+    return bool(
+        (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype))
+        and not pd.api.types.is_bool_dtype(dtype)
+        and not pd.api.types.is_complex_dtype(dtype)
+    )
+
+
+def is_date(values: pd.Series) -> bool:
+    """Tell whether a column holds dates as such."""
+    return bool(pd.api.types.is_datetime64_any_dtype(values.dtype))
+
+
+def as_numbers(values: pd.Series) -> NDArray[np.float64]:
+    """Return a column of numbers as floats, durations in seconds, missing values as NaN."""
+    if pd.api.types.is_timedelta64_dtype(values.dtype):
+        values = values.dt.total_seconds()
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def as_dates(values: pd.Series) -> pd.Series:
+    """Return a column of dates without a time zone; those with one are turned into UTC."""
+    return values if values.dt.tz is None else values.dt.tz_convert("UTC").dt.tz_localize(None)
+
+
+def as_text(values: pd.Series) -> pd.Categorical:
+    """Return any column as text: trimmed, missing values apart, the different texts in order.
+
+    What is computed for the categories (few) then holds for the rows (many) by their codes.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.cat.remove_unused_categories()
+        codes = np.asarray(values.cat.codes, dtype=np.int64)
+        cells = np.asarray(values.cat.categories, dtype=object)
+    elif pd.api.types.infer_dtype(values, skipna=True) in _UNIFORM:
+        codes, found = pd.factorize(values)
+        cells = np.asarray(found, dtype=object)
+    else:  # A dictionary takes 1, 1.0 and True for the same, so cells become text first.
+        texts = [_text(cell) for cell in np.asarray(values, dtype=object)]
+        codes, cells = pd.factorize(np.array(texts, dtype=object))
+    texts = [_text(cell) for cell in cells]
+    categories = sorted({text for text in texts if text is not None})
+    place = {text: i for i, text in enumerate(categories)}
+    recoded = np.array([-1 if text is None else place[text] for text in texts] + [-1])
+    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(categories, dtype=object))
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as it would stand in a file; whole numbers without a point."""
+    if isinstance(cell, float | np.floating):
+        number = float(cell)
+        if np.isnan(number):
+            return None
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return None
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", errors="replace")
+    text = str(cell).strip()
+    return None if text in MISSING else _TRUTH.get(text, text)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Cells that cannot be read: how many, and the first of them.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    present : int
+        Cells that hold something, these included.
+    text : str
+        What the first of them holds.
+    row : int
+        Its row; the first row after the header is 1.
+    """
+
+    count: int
+    present: int
+    text: str
+    row: int
+
+    def sentence(self, kind: str) -> str:
+        """Say that these cells are taken as missing, without a full stop."""
+        are = f"is not a {kind} and is" if self.count == 1 else f"are not {kind}s and are"
+        first = "" if self.count == 1 else "first "
+        return (
+            f"{counted(self.count, 'cell')} {are} taken as missing "
+            f"({first}{quoted(self.text)} in row {self.row})"
+        )
+
+
+def unread_cells(texts: pd.Categorical, parsed: Any, index: pd.Index) -> Unread | None:
+    """Return the cells that did not become a number or date; None where all did.
+
+    ``parsed`` holds what each category of ``texts`` became, ``index`` the number of each row in
+    the table, counted from 0.
+    """
+    is_absent = texts.categories.isin(ABSENT)
+    is_unread = np.append(pd.isna(parsed) & ~is_absent, False)[texts.codes]
+    rows = np.flatnonzero(is_unread)
+    if not rows.size:
+        return None
+    present = int((~np.append(is_absent, True)[texts.codes]).sum())
+    return Unread(len(rows), present, str(texts[rows[0]]), int(index[rows[0]]) + 1)

@@ -1,0 +1,31 @@
+"""Two ways to look at a table before any model is chosen: a map of its rows, and another table.
+
+::
+
+    LabelledTable ── project_table ──▶ two coordinates for each row           _map
+    Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
+
+Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
+preprocessing of :mod:`mercer.tables`; the map needs projections besides, the difference a
+two-sample test.
+
+>>> import numpy as np, pandas as pd
+>>> from mercer.tables import Table
+>>> from mercer.views import measure_tables
+>>> ages = np.arange(40.0)
+>>> old, new = (pd.DataFrame({"age": shift + ages}) for shift in (0, 30))
+>>> measure_tables(Table(old, "old.csv"), Table(new, "new.csv")).differs
+True
+"""
+
+from mercer.views._column_difference import ColumnDifference
+from mercer.views._difference import TableDifference, measure_tables
+from mercer.views._map import PROJECTIONS, project_table
+
+__all__ = [
+    "PROJECTIONS",
+    "ColumnDifference",
+    "TableDifference",
+    "measure_tables",
+    "project_table",
+]

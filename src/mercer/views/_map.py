@@ -1,0 +1,206 @@
+"""A table → a map: two coordinates for each row, from part of the rows for all of them."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.utils import check_random_state
+
+from mercer._arrays import FloatArray
+from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.projections import (
+    LaplacianEigenmaps,
+    LaplacianSupportVectorAnalysis,
+    LocalityPreservingProjection,
+    RoweisSaulProjection,
+)
+from mercer.spectral import stratified_rows
+from mercer.tables import LabelledTable, Table, make_preprocessor
+
+__all__ = ["PROJECTIONS", "project_table"]
+
+_EXACT_ROWS = 2000
+_HELD_OUT = 0.25  # share of the rows that a method which sees classes is not fitted on
+_TAIL = 0.005  # share of the values at either end that may lie farther out than the rest
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What a method may depend on beside the rows."""
+
+    n_rows: int
+    n_components: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Method:
+    make: Callable[[_Size], Any]
+    sees_classes: bool
+    max_rows: int
+
+
+def _fisher(size: _Size) -> Any:
+    if size.n_rows <= _EXACT_ROWS:
+        return KernelFisherDiscriminant(random_state=size.seed)
+    return SparseKernelFisherDiscriminant(random_state=size.seed)
+
+
+def _lsva(size: _Size) -> Any:
+    # The plain hinge has no direction where classes hardly differ.
+    return LaplacianSupportVectorAnalysis(
+        n_components=2, kernel="rbf", loss="squared_hinge", random_state=size.seed
+    )
+
+
+def _roweis_saul(size: _Size) -> Any:
+    return RoweisSaulProjection(n_components=size.n_components, random_state=size.seed)
+
+
+def _lpp(size: _Size) -> Any:
+    return LocalityPreservingProjection(n_components=size.n_components, random_state=size.seed)
+
+
+def _lda(size: _Size) -> Any:
+    return LinearDiscriminantAnalysis()
+
+
+def _pca(size: _Size) -> Any:
+    return PCA(size.n_components, random_state=size.seed)
+
+
+def _eigenmaps(size: _Size) -> Any:
+    return LaplacianEigenmaps(n_components=2)
+
+
+_METHODS = {
+    "fisher": _Method(_fisher, True, 50_000),
+    "lsva": _Method(_lsva, True, 1000),
+    "roweis-saul": _Method(_roweis_saul, True, 5000),
+    "lpp": _Method(_lpp, False, 5000),
+    "lda": _Method(_lda, True, 1_000_000),
+    "pca": _Method(_pca, False, 1_000_000),
+    "eigenmaps": _Method(_eigenmaps, False, 5000),
+}
+
+PROJECTIONS = tuple(_METHODS)
+
+
+def project_table(data: LabelledTable, method: str = "fisher", *, random_state: int = 0) -> Table:
+    """Return two coordinates for each row of a table.
+
+    A method that sees classes can pull apart even classes that do not differ, on the rows it was
+    fitted on.  So it is fitted on three quarters of the rows, and places the others too:
+    these show what the map is worth.  Numbers that lie farther from 99 % of their column than these
+    span are drawn in first, so that one of them does not become the direction of the map.
+
+    ===========  ==========================================  ============  ================
+    method       what it is                                  sees classes  most rows fitted
+    ===========  ==========================================  ============  ================
+    fisher       kernel Fisher discriminants, self-tuned     yes           50 000
+    lsva         Laplacian support vector analysis, "rbf"    yes           1 000
+    roweis-saul  discriminant Roweis–Saul projection         yes           5 000
+    lpp          locality preserving projection              no            5 000
+    lda          linear discriminants                        yes           1 000 000
+    pca          principal components                        no            1 000 000
+    eigenmaps    Laplacian eigenmaps                         no            5 000
+    ===========  ==========================================  ============  ================
+
+    Parameters
+    ----------
+    data : LabelledTable
+        Rows with classes.
+    method : str, default="fisher"
+        One of :data:`PROJECTIONS`.
+    random_state : int, default=0
+        Seed of the choice of rows, and of the method.
+
+    Returns
+    -------
+    Table
+        Columns ``row`` (its number in the table, from 1), ``x``, ``y``, ``class`` and
+        ``held_out`` (whether the method was fitted without it); notes.  Where a method has one
+        direction only (of two classes, or of one column), y is the first principal component of
+        what x leaves.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such method.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer.views import project_table
+    >>> from mercer.tables import split_target
+    >>> data = split_target(load_iris(as_frame=True).frame, "target")
+    >>> list(project_table(data, "fisher").frame.columns)
+    ['row', 'x', 'y', 'class', 'held_out']
+    """
+    if method not in _METHODS:
+        raise ValueError(f"There is no method {method!r}: choose {', '.join(_METHODS)}.")
+    chosen = _METHODS[method]
+    _, labels = np.unique(data.y, return_inverse=True)
+    share = 1 - _HELD_OUT if chosen.sees_classes else 1.0
+    n_fitted = min(chosen.max_rows, max(2, round(share * len(labels))))
+    rows = stratified_rows(labels, n_fitted, 1.0, check_random_state(random_state))
+
+    X = _within_reach(data, rows)
+    Z = np.asarray(make_preprocessor(data.columns).fit(X.iloc[rows]).transform(X))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        size = _Size(len(rows), min(2, *Z[rows].shape), random_state)
+        mapping = chosen.make(size).fit(Z[rows], data.y[rows])
+        found = np.asarray(mapping.transform(Z))[:, :2]
+    said = [one.message for one in caught if issubclass(one.category, UserWarning)]
+    notes = [str(message).splitlines()[0] for message in said]
+    if found.shape[1] < 2:
+        found = np.column_stack([found[:, 0], _second(Z, found[:, 0], rows)])
+        notes.append("There is one direction only; y is the first principal component of the rest.")
+    is_held_out = ~np.isin(np.arange(len(labels)), rows)
+    if is_held_out.any():
+        notes.append(f"{len(rows)} of {len(labels)} rows were used to find the directions.")
+    frame = pd.DataFrame(
+        {
+            "row": np.asarray(data.X.index) + 1,
+            "x": found[:, 0],
+            "y": found[:, 1],
+            "class": data.y.astype(object),
+            "held_out": is_held_out,
+        }
+    )
+    return Table(frame, method, tuple(dict.fromkeys(notes)))
+
+
+def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
+    """Return the columns with numbers that lie far out drawn in.
+
+    One row with a number a million times too large would be the scale of its column, for which all
+    others are the same, and the direction of a map. So what is farther from 99 % of the values than
+    these span is taken to lie just there.
+    """
+    X = data.X.copy()
+    for column in data.columns:
+        if column.used and column.kind == "number":
+            values = X[column.name].to_numpy(dtype=np.float64)
+            known = values[rows][np.isfinite(values[rows])]
+            low, high = np.quantile(known, [_TAIL, 1 - _TAIL]) if len(known) else (0.0, 0.0)
+            if low < high:  # else nearly all are the same, and the others are what there is to see
+                X[column.name] = values.clip(low - (high - low), high + (high - low))
+    return X
+
+
+def _second(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+    """Return the first principal component of what a regression on x leaves of Z."""
+    centre, x_centre = Z[rows].mean(axis=0), x[rows].mean()
+    Z, x = Z - centre, x - x_centre
+    scale = float(x[rows] @ x[rows]) or 1.0
+    rest = Z - np.outer(x, x[rows] @ Z[rows] / scale)
+    _, _, directions = np.linalg.svd(rest[rows], full_matrices=False)
+    return np.asarray(rest @ directions[0])

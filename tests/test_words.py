@@ -1,0 +1,157 @@
+"""Numbers and names are written in one way, in the terminal, on pages and in errors."""
+
+import numpy as np
+import pytest
+
+from mercer._system.vocabulary import (
+    MARKS,
+    MEASURED,
+    METRICS,
+    MODELS_QUICK_FIRST,
+    UNMEASURED,
+    mark_named,
+    metric_named,
+)
+from mercer._system.words import (
+    confidence,
+    count_of,
+    did_you_mean,
+    duration,
+    fixed,
+    grouped,
+    is_known,
+    limit_of_bytes,
+    listed,
+    p_number,
+    p_remark,
+    p_value,
+    percent,
+    quoted,
+    signed,
+    size,
+)
+
+
+def test_what_is_a_number():
+    assert all(map(is_known, (0, 0.0, -1.5, np.float32(2), np.int64(3))))
+    assert not any(map(is_known, (None, float("nan"), float("inf"), np.float64("nan"))))
+
+
+def test_fixed_decimals_have_a_true_minus_and_no_negative_zero():
+    assert fixed(-0.04, 1) == "0.0"
+    assert fixed(-1.25, 1) == "−1.2"
+    assert signed(0.31, 1) == "+0.3"
+    assert signed(-0.31, 1) == "−0.3"
+    assert signed(0.01, 1) == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("p", "number", "words"),
+    [
+        (None, "", ""),
+        (float("nan"), "", ""),
+        (0.0, "< 0.001", "p < 0.001"),
+        (0.000999, "< 0.001", "p < 0.001"),
+        (0.001, "0.001", "p = 0.001"),
+        (0.0123, "0.012", "p = 0.012"),
+        (0.1, "0.10", "p = 0.10"),
+        (0.5, "0.50", "p = 0.50"),
+        (1.0, "1", "p = 1"),
+    ],
+)
+def test_p_values(p, number, words):
+    assert p_number(p) == number
+    assert p_value(p) == words
+
+
+def test_a_p_value_that_rounds_to_one_says_nothing_beside_a_verdict():
+    assert [p_remark(p) for p in (0.994, 0.995, 1.0, None)] == ["p = 0.99", "", "", ""]
+
+
+def test_shares_and_levels():
+    assert [percent(p) for p in (0, 0.0004, 0.5, 0.9999, 1)] == [
+        "0.0 %", "< 0.1 %", "50.0 %", "> 99.9 %", "100.0 %"
+    ]  # fmt: skip
+    assert [confidence(level) for level in (0.95, 0.999)] == ["95 %", "99.9 %"]
+
+
+def test_counts():
+    assert [grouped(n) for n in (0, 999, 45222.4, 1234567)] == ["0", "999", "45 222", "1 234 567"]
+    assert [count_of(n, "row") for n in (0, 1, 2, 12345)] == [
+        "0 rows", "1 row", "2 rows", "12 345 rows"
+    ]  # fmt: skip
+    assert count_of(2, "category", "categories") == "2 categories"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "–"),
+        (float("nan"), "–"),
+        (0, "0 ms"),
+        (0.0384, "38 ms"),
+        (0.31, "310 ms"),
+        (0.9996, "1.0 s"),
+        (4.24, "4.2 s"),
+        (9.96, "10 s"),
+        (42.4, "42 s"),
+        (59.9, "1 min"),
+        (185, "3 min 5 s"),
+        (7200, "2 h"),
+        (7800, "2 h 10 min"),
+    ],
+)
+def test_times(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_sizes():
+    assert [size(n) for n in (None, 12, 6808, 4_407_070, 3.2e9)] == [
+        "–", "1 kB", "7 kB", "4.4 MB", "3.2 GB"
+    ]  # fmt: skip
+    assert [limit_of_bytes(n) for n in (1, 100, 1 << 10, 1 << 28, 3 << 29)] == [
+        "1 byte", "100 bytes", "1 KiB", "256 MiB", "1.5 GiB"
+    ]  # fmt: skip
+
+
+def test_lists():
+    assert [listed(list("abcd")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert listed(list("abcd"), most=2) == "a, b and 2 more"
+    assert listed(list("ab"), most=2) == "a and b"
+
+
+def test_quotes_shorten_and_escape():
+    assert quoted("a\nb") == r"'a\nb'"
+    assert quoted("x" * 40) == repr("x" * 40)
+    assert quoted("x" * 41) == repr("x" * 39 + "…")
+
+
+def test_near_names_are_suggested():
+    names = ["Species", "sepal width", "sepal length"]
+    assert did_you_mean("speceis", names, "no.") == "did you mean 'Species'?"
+    assert did_you_mean("SEPAL", names, "no.") == "did you mean 'sepal width' or 'sepal length'?"
+    assert did_you_mean("price", names, "no.") == "no."
+    assert did_you_mean("", names, "no.") == "no."
+
+
+def test_every_mark_of_a_published_number_has_words_and_every_measured_one_a_sign():
+    assert all(MARKS[name].sign for name in MEASURED)
+    assert all(MARKS[name].in_counts for name in (*MEASURED, *UNMEASURED))
+    assert {mark.name for mark in MARKS.values()} == set(MARKS)
+    assert mark_named("other").name == "other"
+
+
+def test_metrics_of_the_option_are_those_of_the_vocabulary():
+    from mercer.comparison import compare_in_rounds
+
+    for name in METRICS:
+        assert f'"{name}"' in compare_in_rounds.__doc__
+    assert [name for name, metric in METRICS.items() if metric.lower_is_better] == ["log-loss"]
+    assert metric_named("balanced").words == "balanced accuracy"
+    assert metric_named("other").words == "other"
+
+
+def test_every_model_has_its_place():
+    from mercer.models import list_models
+
+    assert sorted(MODELS_QUICK_FIRST) == sorted(list_models())
