@@ -158,7 +158,7 @@ def scaled_distances(
         else:
             x_at = X_high + rows
             y_at = Y_high + columns
-            for _ in range(width):
+            for _ in tl.range(0, width, loop_unroll_factor=8):
                 x = tl.load(x_at)
                 y = tl.load(y_at)
                 t += _of_difference(x[:, None] - y[None, :], ABSOLUTE)

@@ -51,6 +51,8 @@ TILES = {  # by form, and whether it is precise
     (STREAMED, False): Tile(128, 256, fold=8, warps=8, stages=3, blocks=16),
     (STREAMED, True): Tile(128, 128, fold=8, warps=8, stages=3, blocks=16),
 }
+_LONG_DIFFERENCES = Tile(16, 256, fold=256, warps=4, stages=1)  # where no product saves work
+_FEW_FEATURES = 4  # whose differences are written out: see `_kernels`
 # As in _kernels: of exponentials by the distance and its power, of others by name.
 _EXPONENTIALS = {("euclidean", 2): 0, ("euclidean", 1): 1, ("cityblock", 1): 0}
 _OTHERS = {"cauchy": 2, "epanechnikov": 3}
@@ -111,6 +113,8 @@ def fused_sums(problem: Problem) -> Array:
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
     packer = Packer.of(problem, geometry)
     tile = TILES[packer.form, packer.precise]
+    if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
+        tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
     weights = None if problem.weights is None else columns.spread(problem.weights.detach())
     rows = Rows.of(problem, columns)
