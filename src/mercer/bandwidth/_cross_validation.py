@@ -34,8 +34,9 @@ def likelihood_cross_validation(
     sample_weight : array-like of shape (n,), default=None
         Whole numbers say how often each row counts, and one copy is left out at a time.  Others
         are relative, and the row is left out as a whole.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        The window; "cauchy" is a density in one dimension only.
+    kernel : str or Kernel, default="gaussian"
+        The window, by a name from :mod:`mercer.kernels`; "cauchy" is a density in one
+        dimension only.
     refine : bool, default=False
         Search between the neighbours of the best rung, too: about a dozen passes more, and a
         gain that rarely matters.
