@@ -19,8 +19,6 @@ from mercer.samples import (
 )
 from mercer.sums import combine_kernel
 
-__all__ = ["KERNEL_NAMES", "FisherDiscriminant", "validate_rows"]
-
 KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
 _ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from mercer.discriminants._exact import KernelFisherDiscriminant as Exact
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-__all__ = ["fit_exact", "fit_sparse"]
-
 Array = NDArray[np.float64]
 
 # Rows whose labels are brought together, so that the sample is the one that is drawn in memory.

@@ -27,9 +27,6 @@ from mercer.samples import (
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-__all__ = ["BlockFitting", "BlockState"]
-
-
 # Rows that are kept: from then on, the nodes stay.
 _MOST_KEPT = 10_000
 

@@ -7,8 +7,6 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-__all__ = ["RowBuffer"]
-
 Array = NDArray[np.float64]
 Rows = Any  # float64, of NumPy or of torch on any device
 

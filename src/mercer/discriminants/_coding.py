@@ -16,18 +16,6 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, like, to_numpy
 from mercer.samples import Sample
 
-__all__ = [
-    "Coding",
-    "Discriminants",
-    "class_sums",
-    "contrasts",
-    "encode",
-    "encode_rows",
-    "rotate",
-    "weight_of_others",
-]
-
-
 _LEAST = 1e-100  # share of the targets that a fit may leave over
 
 

@@ -9,9 +9,6 @@ from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import score_rule
 from mercer.discriminants._path import NodePath
 
-__all__ = ["count_grid", "fewest_best", "held_out_scores", "left_out_scores"]
-
-
 # Node counts at which the score is computed, on a logarithmic scale.
 _STAGES = 60
 

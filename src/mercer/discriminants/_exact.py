@@ -47,9 +47,6 @@ from mercer.samples import (
 )
 from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel
 
-__all__ = ["KernelFisherDiscriminant"]
-
-
 # Rows above which n_landmarks="auto" moves to landmarks, how many it takes at least, and the most
 # of all rows: features on nearly all rows are so nearly dependent that leave-one-out is rounding.
 _MOST_ROWS = 2000

@@ -12,9 +12,6 @@ from array_api_compat import array_namespace, device
 
 from mercer._arrays import Array, like
 
-__all__ = ["Rule", "fit_rule", "rule_from_moments", "score_rule"]
-
-
 # Least variance of an output; the targets have variance one.
 _FLOOR = 1e-6
 

@@ -15,8 +15,6 @@ from mercer._linalg import one_thread
 from mercer._memory import in_blocks, working_memory
 from mercer._sklearn import effective_n_threads
 
-__all__ = ["Moments", "accumulate", "near_mean"]
-
 Array = Any  # float64, of NumPy or of torch on any device
 
 # Entries of a block of node kernels: 16 MB in float64.

@@ -14,8 +14,6 @@ from mercer.kernels import KernelFunction
 from mercer.samples import stratified_rows
 from mercer.spectral import greedy_selection
 
-__all__ = ["NodeLimits", "Nodes", "choose_nodes"]
-
 _ROUNDING = 1e-14
 
 

@@ -19,8 +19,6 @@ from mercer.discriminants._coding import contrasts
 from mercer.discriminants._gaussian import Rule, rule_from_moments
 from mercer.discriminants._moments import Moments
 
-__all__ = ["NodePath", "gcv_path", "solve_path"]
-
 Array = Any  # float64, of NumPy or of torch on any device
 
 # Added to the diagonal, relative to it, before a matrix is factored.

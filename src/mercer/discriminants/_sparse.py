@@ -43,8 +43,6 @@ from mercer.samples import (
     stratified_rows,
 )
 
-__all__ = ["SparseKernelFisherDiscriminant"]
-
 # Rows that the width and the nodes are chosen on, and the power of the class sizes in it.
 _SAMPLE_ROWS = 10_000
 _SAMPLE_POWER = 0.75

@@ -12,18 +12,6 @@ from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
-__all__ = [
-    "Tuned",
-    "best_entry",
-    "evaluate",
-    "given_ridge",
-    "loo_rule",
-    "ridge_path",
-    "tie_slack",
-    "tune",
-]
-
-
 # Powers of two that the first ladder of widths takes, and the most that it may be widened to.
 _FIRST_RUNGS = range(-3, 4)
 _LAST_RUNG = 12

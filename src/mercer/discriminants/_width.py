@@ -11,9 +11,6 @@ from mercer.discriminants._tuning import Tuned, ridge_path, tune
 from mercer.kernels import KernelFunction
 from mercer.spectral import LandmarkMap, RidgeBasis, decompose_features, stratified_rows
 
-__all__ = ["gamma_unit", "landmark_basis", "ridge_scale_path", "tune_width"]
-
-
 # Rows and landmarks that the width is tuned on.
 _ROWS = 6000
 _LANDMARKS = 400

@@ -16,8 +16,6 @@ from mercer.graphs._search import nearest_rows, pairs_within_radii, squared_diff
 from mercer.graphs._sparse import csr_of_pairs
 from mercer.samples import check_rows, match_rows
 
-__all__ = ["neighbor_radii", "radius_edges"]
-
 _TIGHT = 1e-12  # of squared radii: ties stay ties
 
 

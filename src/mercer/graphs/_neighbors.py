@@ -13,8 +13,6 @@ from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
 from mercer.samples import check_rows
 
-__all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
-
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
 Algorithm = Literal["auto", "exact", "approximate"]
 

@@ -8,8 +8,6 @@ from scipy.sparse import csr_array, diags_array
 
 from mercer.graphs._sparse import with_values
 
-__all__ = ["reconstruction_weights", "uniform_weights"]
-
 _CHUNK = 2**22  # numbers in a block of differences: 32 MiB
 
 

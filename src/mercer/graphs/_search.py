@@ -18,8 +18,6 @@ from sklearn.neighbors import NearestNeighbors
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
-__all__ = ["nearest_rows", "pairs_within_radii", "rows_within", "squared_differences"]
-
 Indices = NDArray[np.intp]
 
 _TREE_UP_TO = 15  # features

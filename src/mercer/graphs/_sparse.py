@@ -10,8 +10,6 @@ from scipy.sparse import csr_array, get_index_dtype
 
 from mercer._arrays import FloatArray
 
-__all__ = ["csr_of_pairs", "with_values"]
-
 Indices = NDArray[np.intp]
 
 

@@ -16,8 +16,6 @@ from mercer._arrays import FloatArray
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
 from mercer.spectral import Whitened
 
-__all__ = ["ClassOrder", "Directions", "find_directions"]
-
 ClassOrder = Literal["cycle", "largest", "random"]
 
 # Outputs of a support vector machine that differ by less than this, where the margin is 1, are

@@ -26,8 +26,6 @@ from mercer.samples import (
 )
 from mercer.spectral import sparse_eigh
 
-__all__ = ["LaplacianEigenmaps"]
-
 _BYTES_PER_EDGE = 100  # of a new row, while it joins the graph
 
 

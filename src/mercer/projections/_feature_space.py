@@ -20,8 +20,6 @@ from mercer._arrays import FloatArray
 from mercer.kernels import KernelFunction
 from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 
-__all__ = ["FeatureSpace", "feature_space"]
-
 
 @dataclass(frozen=True)
 class FeatureSpace:

@@ -9,9 +9,6 @@ from scipy import linalg
 
 from mercer._arrays import FloatArray
 
-__all__ = ["interior_point"]
-
-
 _MAX_ITER = 100
 _GAP = 1e-11
 _RESIDUAL = 1e-7

@@ -27,8 +27,6 @@ from mercer.samples import (
 )
 from mercer.sums import combine_kernel
 
-__all__ = ["LaplacianMachine", "Setting"]
-
 
 @dataclass(frozen=True)
 class Setting:

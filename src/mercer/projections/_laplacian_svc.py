@@ -12,8 +12,6 @@ from mercer.projections._svm import Loss, solve_svm, uses_libsvm
 from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
-__all__ = ["LaplacianSVC"]
-
 
 @on_dask(fit=refuses_dask("its support vector machines look at all rows at once"))
 class LaplacianSVC(LaplacianMachine, ScoreClassifier):

@@ -27,9 +27,6 @@ from mercer.samples import (
 )
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
-__all__ = ["LinearGraphProjection", "PrincipalRows", "solve_projection"]
-
-
 # Eigenvalues below this share of the largest are nought: their vectors may be mixed at will.
 _TIE = 1e-10
 

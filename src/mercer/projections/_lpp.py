@@ -25,8 +25,6 @@ from mercer.projections._linear_projection import (
     solve_projection,
 )
 
-__all__ = ["LocalityPreservingProjection"]
-
 _ALONE = 1e-12  # sum of a row's weights below which it counts for nothing
 
 

@@ -24,8 +24,6 @@ from mercer.projections._svm import Loss
 from mercer.samples import check_coordinates, on_dask, refuses_dask
 from mercer.spectral import PenaltyPath, Whitened, whiten
 
-__all__ = ["LaplacianSupportVectorAnalysis"]
-
 
 @on_dask(
     fit=refuses_dask("its support vector machines look at all rows at once"),

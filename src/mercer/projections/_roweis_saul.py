@@ -23,8 +23,6 @@ from mercer.projections._linear_projection import (
     solve_projection,
 )
 
-__all__ = ["RoweisSaulProjection"]
-
 
 class RoweisSaulProjection(LinearGraphProjection):
     r"""Linear directions along which rows are rebuilt from their neighbours (Roweis–Saul, NPE).

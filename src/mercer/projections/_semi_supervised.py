@@ -9,8 +9,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.samples import check_two_classes
 
-__all__ = ["encode_labels"]
-
 
 def encode_labels(
     model: Any, y: NDArray[Any], *, signs: bool = False

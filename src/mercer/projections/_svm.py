@@ -14,8 +14,6 @@ from sklearn.svm import SVC
 from mercer._arrays import FloatArray
 from mercer.projections._interior import interior_point
 
-__all__ = ["Loss", "solve_svm"]
-
 Loss = Literal["hinge", "squared_hinge"]
 
 _LARGEST_LIBSVM = 5000  # rows; above, the kernel matrix would be too large

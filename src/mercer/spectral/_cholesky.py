@@ -8,8 +8,6 @@ from scipy import linalg
 
 from mercer._arrays import FloatArray
 
-__all__ = ["partial_cholesky", "pivoted_cholesky"]
-
 _NOTHING = "The kernel is 0 for all rows: a kernel matrix without positive diagonal has no factor."
 
 

@@ -24,8 +24,6 @@ from scipy import linalg
 from mercer._arrays import FloatArray
 from mercer._linalg import cholesky, lapack_threads, solve_triangular
 
-__all__ = ["PenaltyPath", "Whitened", "kernel_deflation", "whiten"]
-
 
 @dataclass
 class Whitened:

@@ -11,15 +11,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from mercer._arrays import FloatArray
 from mercer._linalg import add_to_diagonal, cholesky, eigh, lapack_threads, solve_triangular
 
-__all__ = [
-    "fix_signs",
-    "generalized_eigh",
-    "principal_axes",
-    "rotate_ties",
-    "sparse_eigh",
-]
-
-
 _INDEFINITE = (
     "The constraint matrix of the eigenproblem is not positive definite: reduce the dimension "
     "first or add a ridge."

@@ -5,9 +5,6 @@ from array_api_compat import array_namespace
 from mercer._arrays import Array
 from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
 
-__all__ = ["LandmarkMap"]
-
-
 # Added to the diagonal of the landmarks' kernel, relative to its mean.
 _JITTER = 1e-10
 

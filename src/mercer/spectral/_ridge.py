@@ -17,8 +17,6 @@ from array_api_compat import array_namespace, device
 from mercer._arrays import like
 from mercer._linalg import add_to_diagonal, cholesky, eigh, invert_triangular
 
-__all__ = ["RidgeBasis", "decompose_features", "decompose_kernel", "factor_kernel"]
-
 Array = Any  # float64, of NumPy or of torch on any device
 
 # Eigenvalues below this share of the largest are rounding errors.

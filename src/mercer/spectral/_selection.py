@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 
-__all__ = ["GreedyPath", "greedy_selection", "looks_settled"]
-
-
 # A candidate whose residual falls below this share of its own diagonal depends on those taken.
 _DEPENDENT = 1e-11
 # The stop rule looks at the gains of this many steps together: single gains are not monotone.
