@@ -200,7 +200,7 @@ def test_left_out_scores_are_those_of_refitting(blobs):
 def test_single_precision_streams_agree(digits, monkeypatch):
     X, y = digits
     kernel = KernelFunction("rbf", 0.1)
-    single = kernel.single(X.astype(np.float32), X[:50].astype(np.float32))
+    single = kernel.single_precision_matrix(X.astype(np.float32), X[:50].astype(np.float32))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, kernel.matrix(X, X[:50]), atol=2e-6)
     model = SparseKernelFisherDiscriminant(max_nodes=60, gamma=0.1, random_state=0)

@@ -261,8 +261,8 @@ class LaplacianClassifier(ProbabilityClassifier):
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
         counts = to_numpy(sample.counts)
-        self.class_prior_ = sample.small(counts / counts.sum())
-        self.priors_ = sample.small(check_priors(self.priors, counts))
+        self.class_prior_ = sample.per_class(counts / counts.sum())
+        self.priors_ = sample.per_class(check_priors(self.priors, counts))
         chosen = self._choose(sample, density.of_rows(sample.order))
 
         xp = array_namespace(weights)

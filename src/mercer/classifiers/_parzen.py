@@ -181,8 +181,8 @@ class ParzenClassifier(ProbabilityClassifier):
         """
         sample = check_training(self, X, y, sample_weight).sorted()
         counts = to_numpy(sample.counts)
-        self.class_count_ = sample.small(counts)
-        self.priors_ = sample.small(check_priors(self.priors, counts))
+        self.class_count_ = sample.per_class(counts)
+        self.priors_ = sample.per_class(check_priors(self.priors, counts))
         self.bandwidth_ = self._resolve(sample)
         self.X_fit_, self._weights, self._codes = sample.X, sample.weights, sample.classes
         return self
@@ -192,7 +192,7 @@ class ParzenClassifier(ProbabilityClassifier):
         if isinstance(self.bandwidth, Real):
             return float(self.bandwidth)
         if not isinstance(self.bandwidth, str):
-            return sample.small(_check_widths(self.bandwidth, sample.n_classes))
+            return sample.per_class(_check_widths(self.bandwidth, sample.n_classes))
         if self.bandwidth == "loo":
             if self.per_class:
                 raise ValueError(
@@ -208,7 +208,7 @@ class ParzenClassifier(ProbabilityClassifier):
             varies = bool(array_namespace(X).any(X[:1, :] != X))
             rule = {"sample_weight": weights, "kernel": self.kernel}
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
-        return sample.small(widths)
+        return sample.per_class(widths)
 
     def _leave_one_out(self, sample: SortedSample) -> float:
         kernel = get_kernel(self.kernel)

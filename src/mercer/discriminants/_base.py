@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array
-from mercer._memory import by_slabs, room_on_device
+from mercer._memory import by_slabs, explain_full_device
 from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
@@ -68,7 +68,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         """
         check_is_fitted(self)
         X, coef = check_new_rows(self, X, self._fitted), self.dual_coef_[:, : self._n_features_out]
-        with room_on_device(f"the discriminants of {X.shape[0]} rows"):
+        with explain_full_device(f"the discriminants of {X.shape[0]} rows"):
             return by_slabs(lambda rows: self._combine(rows, coef), X, 16 * coef.shape[1])
 
     @property

@@ -177,7 +177,7 @@ class _AddUp:
         for rows in gen_batches(len(X), max(_BLOCK // len(self.nodes), 256)):
             if self.single:
                 part = np.subtract(X[rows], centre, dtype=np.float32)
-                K: NDArray[Any] = self.kernel.single(part, near)
+                K: NDArray[Any] = self.kernel.single_precision_matrix(part, near)
             else:
                 K = self.kernel.matrix(X[rows], self.nodes)
             moments.absorb(K, labels[rows], weights[rows], 1.0 / removed[rows])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import fit_context
 from mercer.discriminants._base import validate_rows
 from mercer.discriminants._buffer import RowBuffer
@@ -97,7 +97,7 @@ class BlockFitting:
         rows = np.flatnonzero(counts > 0)
         position = self._state.n_rows + rows
         self._state.n_rows += X.shape[0]
-        with room_on_device(f"a block of {len(rows)} rows"):
+        with explain_full_device(f"a block of {len(rows)} rows"):
             _add(self, take_rows(X, rows), labels[rows], counts[rows], position)
         return self
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -280,7 +280,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             Itself.
         """
         X, y = validate_rows(self, X, y, double=True)
-        with room_on_device(f"a fit on {X.shape[0]} rows"):
+        with explain_full_device(f"a fit on {X.shape[0]} rows"):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:

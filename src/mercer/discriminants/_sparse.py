@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -286,7 +286,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             Itself.
         """
         X, y = validate_rows(self, X, y, double=False)
-        with room_on_device(f"a fit on {X.shape[0]} rows"):
+        with explain_full_device(f"a fit on {X.shape[0]} rows"):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
@@ -418,7 +418,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         near = np.asarray(self.X_fit_ - centre, dtype=np.float32)
 
         def single(rows: slice) -> Array:
-            return kernel.single(np.subtract(X[rows], centre, dtype=np.float32), near)
+            return kernel.single_precision_matrix(
+                np.subtract(X[rows], centre, dtype=np.float32), near
+            )
 
         return single
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, FloatArray, itemsize, like, to_numpy
-from mercer._memory import by_slabs, room_on_device
+from mercer._memory import by_slabs, explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
@@ -179,7 +179,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.bandwidth_ = resolve_bandwidth(self.bandwidth, X)
         check_width_span(self.bandwidth_)
         self.X_fit_ = X
-        with room_on_device(f"the Laplacian matrix of {X.shape[0]} rows"):
+        with explain_full_device(f"the Laplacian matrix of {X.shape[0]} rows"):
             self.weights_ = xp.exp(-0.5 * self._log_density(X))
             values, vectors = self._decompose()
         # What rounding leaves of a zero eigenvalue is no direction: its coordinate is 0.
@@ -205,7 +205,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         xp = array_namespace(self.X_fit_)
         check_size(X)
         floats = xp.float32 if itemsize(X) == 4 else xp.float64
-        with room_on_device(f"the coordinates of {X.shape[0]} rows"):
+        with explain_full_device(f"the coordinates of {X.shape[0]} rows"):
             return by_slabs(
                 lambda rows: xp.astype(self._coordinates(rows), floats),
                 X,
