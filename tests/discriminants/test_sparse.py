@@ -294,7 +294,7 @@ def test_a_class_that_comes_too_late_is_announced(blobs, monkeypatch):
     order = np.argsort(y == 2, kind="stable")
     X, y = X[order], y[order]
     model = SparseKernelFisherDiscriminant(max_nodes=10).partial_fit(X[:50], y[:50], [0, 1, 2])
-    with pytest.warns(UserWarning, match="class 2 comes for the first time"):
+    with pytest.warns(UserWarning, match="Class 2 comes for the first time"):
         model.partial_fit(X[50:], y[50:])
 
 

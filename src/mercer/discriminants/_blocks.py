@@ -27,7 +27,7 @@ from mercer.samples import (
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-# Rows that are kept: from then on, the nodes stay.
+# Rows are kept, and nodes chosen again, until there are this many of them.
 _MOST_KEPT = 10_000
 
 
@@ -38,13 +38,13 @@ class BlockState:
     Attributes
     ----------
     class_counts : ndarray of shape (n_classes,)
-        Sample weight that has come for each class.
+        Sample weight of the rows of each class so far.
     n_rows : int
-        Rows that have come.
+        Number of rows so far.
     buffer : RowBuffer or None
-        Rows that are kept; None once the nodes stay.
+        Rows that are kept; None once the nodes are final.
     rng : RandomState or None
-        For the choice of nodes, while that may be made again.
+        For the choice of nodes, while it may be made again.
     """
 
     class_counts: FloatArray
@@ -62,7 +62,7 @@ class BlockFitting:
     ) -> "Sparse":
         """Add a block of rows.
 
-        Rows are kept until there are 10 000 of them, and width and nodes are chosen anew each
+        Rows are kept until there are 10 000 of them, and width and nodes are chosen again each
         time their number has doubled.  From then on the nodes stay, and a block only adds to
         their moments, so that memory no longer grows.  Blocks should be drawn at random.
 
@@ -73,7 +73,7 @@ class BlockFitting:
         y : array-like of shape (n_samples,)
             Their classes.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever come; needed in the first call.
+            All classes that any block will have; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers say how often each row counts.  Others are relative to those of the
             other blocks, and after `fit` to a mean of one.
@@ -103,7 +103,7 @@ class BlockFitting:
 
 
 def _check_parameters(estimator: "Sparse") -> None:
-    """Refuse what needs all rows at once."""
+    """Raise ValueError for parameters that need all rows at once."""
     refused = {
         "class_weight": ("balanced",),
         "scatter": ("class",),
@@ -117,9 +117,11 @@ def _check_parameters(estimator: "Sparse") -> None:
 
 
 def _start(estimator: "Sparse", classes: Any, X: Array, y: Array) -> None:
-    """Begin with no rows."""
+    """Set the classes, and a state without rows."""
     if classes is None:
-        raise ValueError("the first call of partial_fit needs classes: all that will ever come.")
+        raise ValueError(
+            "The first call of partial_fit needs classes: all that any block will have."
+        )
     known = np.unique(to_numpy(classes) if is_torch_array(classes) else classes)
     if len(known) < 2:
         raise ValueError("partial_fit needs at least two classes in classes.")
@@ -144,14 +146,14 @@ def _add(
     counts: FloatArray,
     position: NDArray[np.intp],
 ) -> None:
-    """Take in rows, choose nodes if that is due, and solve."""
+    """Add rows, choose nodes again if there are twice as many rows as at the last choice, solve."""
     state = estimator._state
     buffer, seen, classes = state.buffer, state.class_counts, to_numpy(estimator.classes_)
     new = class_sums(labels, counts, len(seen))
     if buffer is None and ((seen == 0) & (new > 0)).any():
         late = classes[(seen == 0) & (new > 0)][0]
         warnings.warn(
-            f"class {late} comes for the first time after the nodes were chosen, so none of them "
+            f"Class {late} comes for the first time after the nodes were chosen, so none of them "
             "stands for it: give partial_fit blocks drawn at random.",
             stacklevel=4,
         )
