@@ -69,7 +69,8 @@ class KernelFunction:
     =========== =========================== ===========================
 
     A callable takes two tables and returns a matrix, as SVC's does; with `by_rows` it takes two
-    rows and returns a number.  Names that the discriminants have take torch tensors too.
+    rows and returns a number.  Kernels that the discriminants know by name take torch
+    tensors too.
     """
 
     kernel: str | Callable[..., Any]

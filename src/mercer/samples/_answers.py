@@ -107,7 +107,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return `finish` of the scores of all rows: (rows,) or (rows, n_columns)."""
         fit_is_in_blocks = is_in_blocks(*vars(self).values())
         given, X = X, self._check_new(X, self._fitted)
-        if fit_is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
+        if fit_is_in_blocks:  # Scores are sums over pairs of blocks, and stay in blocks.
             X = X if is_in_blocks(X) else from_memory(dense_rows(X))
             return as_given(finish(self._scores(X)), given)
         if is_in_blocks(X):

@@ -1,7 +1,7 @@
 """Dask arrays as users pass them: checked without being loaded, and their rows in blocks.
 
-What needs no values (shapes, types, chunks) is checked at once.  What does (NaN, infinity, negative
-weights) is checked in the tasks that load a block, and the sentence names the row of the table.
+Shapes, types and chunks are checked at once.  NaN, infinity and negative weights are looked for in
+the tasks that load a block, and the error names the row of the table.
 """
 
 from collections.abc import Callable

@@ -34,7 +34,7 @@ Rows = slice | NDArray[np.int64]  # a choice of rows of a sample
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in memory that count, no two of a class the same, in the order in which they came.
+    """Rows in memory of positive weight, without copies within a class, in the order as given.
 
     Parameters
     ----------

@@ -60,12 +60,12 @@ def check_training(
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,) or None
     one_width : bool
-        Whether columns of other scales drown each other: then a warning says so.
+        Whether one width serves all columns, so that a warning is due where scales differ much.
 
     Returns
     -------
     Sample or BlockSample
-        Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
+        Rows of weight 0 are left out, as if they had not been given; copies of a row are one.
     """
     if is_in_blocks(X):
         return _blocks_of(model, X, y, sample_weight)
@@ -94,7 +94,7 @@ def validate_training(
     double : bool
         Whether float32 becomes float64.
     tensors : bool
-        Whether tensors stay where they are; else they are refused.
+        Whether tensors are accepted, and stay on their device.
     span : bool
         Whether squares of differences must be in range.
     reset : bool
