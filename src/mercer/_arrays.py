@@ -9,22 +9,22 @@ from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 from sklearn import get_config
 
-Array = Any  # of NumPy, torch or Dask
+Array = Any  # An array of NumPy, torch or Dask; they have no common type.
 FloatArray = NDArray[np.float64]
 
 
 def itemsize(A: Array) -> int:
-    """Bytes of one number of a float32 or float64 array."""
+    """Return the bytes of one number of a float32 or float64 array."""
     return int(A.dtype.itemsize)
 
 
 def detached(A: Array) -> Array:
-    """Return the values without their history, if they have one."""
+    """Return a tensor without its gradient history, and anything else as it is."""
     return A.detach() if is_torch_array(A) else A
 
 
 def refuse_tensor(X: Any, who: object) -> None:
-    """Refuse tensors that an estimator of NumPy arrays could not compute with."""
+    """Raise TypeError for a tensor that an estimator of NumPy arrays cannot compute with."""
     if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
         raise TypeError(
             f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."
@@ -32,19 +32,20 @@ def refuse_tensor(X: Any, who: object) -> None:
 
 
 def to_numpy(A: Array) -> NDArray[Any]:
-    """Return the values as a NumPy array, without their history and wherever they are."""
+    """Return the values as a NumPy array, from any device and without gradient history."""
     if not is_torch_array(A):
         return np.asarray(A)
     try:
         return np.asarray(A.detach().cpu())
-    except RuntimeError:  # a tensor that stands for another one, in a transform of torch.func
+    except RuntimeError:
+        # In a transform of torch.func a tensor stands for another one that cannot be converted.
         found: list[NDArray[Any]] = []
         _reader().apply(A.detach(), found.append)
         return found[0]
 
 
 def refuse_batch(info: Any, in_dims: Any, *given: Any) -> Any:
-    """Say why a torch function takes no batch; its `vmap` step."""
+    """Raise RuntimeError: the `vmap` step of a torch function that cannot take a batch."""
     raise RuntimeError(
         "torch.vmap hides the values of a batch, which Mercer must look at: loop over the batch, "
         "or pass its rows at once."
@@ -81,11 +82,12 @@ def like(values: Any, A: Array, dtype: Any = None) -> Array:
 
 
 def times_powers_of_two(A: Array, exponents: Array) -> Array:
-    """Return A · 2**exponents, without a rounding but beyond the range of A's type.
+    """Return A · 2**exponents, exactly unless the result is beyond the range of A's type.
 
-    The exponents are whole numbers of NumPy or of A's library.  Libraries disagree about powers:
-    torch computes 2.0 ** k of whole numbers k in float32, so that the exponents' bits are written
-    themselves; and in two steps, as the power may leave the range where the product does not.
+    The exponents are whole numbers of NumPy or of A's library.  torch computes 2.0 ** k of whole
+    numbers k in float32, so the powers are made from their bits: float64 keeps the exponent plus
+    1023 above its 52 bits of digits.  Two factors of half the exponent stay in range where one
+    factor would leave it although the product does not.
     """
     half = exponents // 2
     for part in (half, exponents - half):

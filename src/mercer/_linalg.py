@@ -12,37 +12,37 @@ from threadpoolctl import ThreadpoolController
 
 from mercer._arrays import Array
 
-# Rows of a matrix up to which LAPACK gets one thread.  Its threads meet after every column and
-# wait for each other at full speed: beside one busy process, two of them took 20 times as long as
-# one for 800 rows.  What that may cost grows with the rows, what threads may gain with their cube:
-# four seconds here, on two idle cores.
+# LAPACK gets one thread for matrices of up to this many rows.  Its threads wait for each other
+# after every column, at full speed: beside one busy process, two of them took 20 times as long as
+# one for 800 rows.  Waiting costs time in proportion to the rows, threads gain in proportion to
+# their cube: four seconds at this size, on two idle cores.
 _ONE_THREAD_ROWS = 4000
 
 _lock = Lock()
-_holders = 0
-_held: Any = None
+_n_users = 0  # how many callers are within `one_thread`
+_limiter: Any = None  # what restores the threads when the last of them leaves
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold BLAS to one thread in this process, until the last of all who asked for it leaves.
 
-    The limit is the process's: if threads of Python each restored what they had found, one that
-    came while another held it would leave the process with one thread for good.
+    The limit holds for the whole process: if each thread of Python restored what it had found, one
+    that came while another was here would leave the process with one thread for good.
     """
-    global _holders, _held
+    global _n_users, _limiter
     with _lock:
-        if _holders == 0:
-            _held = _blas().limit(limits=1, user_api="blas")
-        _holders += 1
+        if _n_users == 0:
+            _limiter = _blas().limit(limits=1, user_api="blas")
+        _n_users += 1
     try:
         yield
     finally:
         with _lock:
-            _holders -= 1
-            if _holders == 0:
-                _held.restore_original_limits()
-                _held = None
+            _n_users -= 1
+            if _n_users == 0:
+                _limiter.restore_original_limits()
+                _limiter = None
 
 
 def lapack_threads(A: Array) -> AbstractContextManager[None]:
@@ -52,12 +52,12 @@ def lapack_threads(A: Array) -> AbstractContextManager[None]:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return what sets threads; to find the libraries takes milliseconds, so it is done once."""
+    """Return what sets the threads of BLAS; finding the libraries takes milliseconds."""
     return ThreadpoolController()
 
 
 def cholesky(A: Array, *, lower: bool) -> Array | None:
-    """Return the triangular factor of a positive definite matrix, or None where it is not."""
+    """Return the triangular factor of a positive definite matrix, or None if it is not one."""
     if is_numpy_array(A):
         try:
             with lapack_threads(A):
@@ -81,7 +81,7 @@ def solve_triangular(A: Array, B: Array, *, lower: bool, transposed: bool = Fals
 
 
 def invert_triangular(A: Array, *, lower: bool) -> Array:
-    """Return the inverse of a triangular matrix, whose other triangle is nought."""
+    """Return the inverse of a triangular matrix, whose other triangle is zero."""
     if is_numpy_array(A):
         with lapack_threads(A):
             inverse, _ = linalg.lapack.dtrtri(A, lower=lower)
@@ -107,6 +107,6 @@ def eigh(A: Array) -> tuple[Array, Array]:
 def add_to_diagonal(A: Array, value: Any) -> Array:
     """Return A plus a diagonal matrix: one number, or one for each row."""
     xp = array_namespace(A)
-    A, own = xp.asarray(A, copy=True), xp.arange(A.shape[0], device=device(A))
-    A[own, own] = A[own, own] + value
+    A, at = xp.asarray(A, copy=True), xp.arange(A.shape[0], device=device(A))
+    A[at, at] = A[at, at] + value
     return A

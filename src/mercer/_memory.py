@@ -17,13 +17,13 @@ from sklearn import get_config
 
 from mercer._arrays import Array
 
-_LEAST_ROWS = 64  # of a block
+_LEAST_ROWS = 64  # A block of rows that does not fit is not cut into smaller ones than this.
 
-_limit: ContextVar[int | None] = ContextVar("threads of a task", default=None)
+_task_threads: ContextVar[int | None] = ContextVar("threads of a task", default=None)
 
 
 def working_memory() -> int:
-    """Bytes that temporaries may take."""
+    """Return the bytes that temporaries may take."""
     return int(get_config()["working_memory"] * 2**20)
 
 
@@ -46,7 +46,7 @@ def by_slabs(
     *,
     take: Callable[[Any, slice], Any] = _dense_range,
 ) -> Array:
-    """Answer ranges of rows one after the other, so that each takes half of the budget at most.
+    """Call `answer` on ranges of rows that each take half of the budget at most; stack the results.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def by_slabs(
     X : array or csr matrix of shape (n, d), or what `take` knows how to take rows of
         Ranges of a sparse matrix are made dense, unless `take` does something else.
     bytes_per_row : int
-        What is computed on the way, beside the answer itself.
+        Bytes of temporaries for each row, beside the answer itself.
     take : callable
         From X and a slice to some rows of X.
     """
@@ -76,7 +76,7 @@ def by_slabs(
 
 
 def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:
-    """Call work on ranges of rows; where a device has no room for one, on halves of it.
+    """Call `work` on ranges of rows; on smaller ones where a device has no memory for a range.
 
     Work that fails must have changed nothing.
     """
@@ -94,14 +94,14 @@ def in_blocks(work: Callable[[slice], None], n_rows: int, size: int) -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device of torch had no room; torch itself need not be there."""
+    """Tell whether a device of torch was full, without importing torch."""
     kind = type(error)
     return kind.__name__ == "OutOfMemoryError" and kind.__module__.startswith("torch")
 
 
 @contextmanager
-def room_on_device(what: str) -> Iterator[None]:
-    """Turn torch's error for a device that is full into one sentence.
+def explain_full_device(what: str) -> Iterator[None]:
+    """Turn torch's error for a full device into one sentence about `what` was computed.
 
     Raises
     ------
@@ -116,34 +116,37 @@ def room_on_device(what: str) -> Iterator[None]:
         wanted = re.search(r"Tried to allocate ([\d.]+ \w+)", str(error))
         more = f"{wanted[1]} more were wanted" if wanted else "more was wanted"
         raise MemoryError(
-            f"The device has not enough memory for {what}: {more}. Free what other tensors hold, "
-            "lower sklearn.set_config(working_memory=…), or use fewer rows."
+            f"The device does not have enough memory for {what}: {more}. Free what other tensors "
+            "hold, lower sklearn.set_config(working_memory=…), or use fewer rows."
         ) from None
 
 
 @contextmanager
 def share_of_machine() -> Iterator[None]:
-    """Let sums in here use no more threads than this task's share of the cores."""
-    token = _limit.set(_share())
+    """Within it, sums use no more threads than this task's share of the cores."""
+    token = _task_threads.set(_threads_of_this_task())
     try:
         yield
     finally:
-        _limit.reset(token)
+        _task_threads.reset(token)
 
 
 def thread_limit() -> int | None:
-    """Return the most threads that a sum may use here and now; None outside tasks."""
-    return _limit.get()
+    """Return the most threads that a sum may use at this moment; None outside of tasks."""
+    return _task_threads.get()
 
 
-def _share() -> int | None:
-    """Return the cores for each thread of the worker; one in a thread that is not a worker's."""
+def _threads_of_this_task() -> int | None:
+    """Return the cores for each thread of this cluster worker.
+
+    Without a worker it is one in a thread of a pool, and None, for no limit, in the main thread.
+    """
     if "distributed" in sys.modules:
         from distributed import get_worker
 
         try:
             threads = int(get_worker().state.nthreads)
-        except ValueError:  # no worker
+        except ValueError:  # This thread does not belong to a worker.
             pass
         else:
             from mercer._system.environment import usable_cores

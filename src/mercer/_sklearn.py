@@ -1,4 +1,4 @@
-"""The only door to scikit-learn's private names.
+"""The only module that imports private names of scikit-learn.
 
 Anything that scikit-learn does not promise to keep is imported here and nowhere else, so
 that one file says what to look at when a new version comes out.
@@ -28,7 +28,8 @@ __all__ = [
     "take_rows_of_any",
 ]
 
-_RECORD = "_fitted_names"  # the attribute that holds the names of those that fits have added
+# The attribute of an estimator that lists the names of all attributes that its fits have added.
+_RECORD = "_fitted_names"
 
 
 class FloatInterval(Interval):  # type: ignore[misc]
@@ -47,7 +48,7 @@ class FloatInterval(Interval):  # type: ignore[misc]
 
 
 def effective_n_threads() -> int:
-    """Return how many threads scikit-learn's own loops would use here and now.
+    """Return how many threads scikit-learn's own loops would use at this moment.
 
     That is the number of usable cores (affinity and container limits counted in), or less
     where ``OMP_NUM_THREADS``, threadpoolctl or a joblib process says so.
@@ -56,9 +57,9 @@ def effective_n_threads() -> int:
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[..., Any]:
-    """Return scikit-learn's decorator of `fit`, for fits that begin with nothing.
+    """Return scikit-learn's decorator of `fit`, which also forgets what an earlier fit has left.
 
-    What an earlier fit has left is dropped, unless this is `partial_fit`.
+    `partial_fit` forgets nothing.
     """
     decorate = _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
 
@@ -78,7 +79,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[..., Any]:
 
 @contextmanager
 def fit_afresh(estimator: Any) -> Iterator[None]:
-    """Fit within: an estimator is fitted by its last fit, or, where that failed, not at all."""
+    """Forget earlier fits before the fit within, and that one too if it fails."""
     _forget(estimator)
     try:
         with _recording(estimator):
@@ -92,8 +93,8 @@ def fit_afresh(estimator: Any) -> Iterator[None]:
 def _recording(estimator: Any) -> Iterator[None]:
     """Record the names of the attributes that are added within, so that `_forget` knows them.
 
-    Neither their names nor a list of parameters would do: a subclass may have fewer parameters
-    than the `__init__` of its parent sets, and users keep attributes of their own.
+    Neither a trailing underscore nor the list of parameters would tell them: a subclass may have
+    fewer parameters than the `__init__` of its parent sets, and users add attributes of their own.
     """
     before = {*vars(estimator), _RECORD}
     try:
@@ -105,6 +106,6 @@ def _recording(estimator: Any) -> Iterator[None]:
 
 
 def _forget(estimator: Any) -> None:
-    """Drop what fits have added, and nothing else."""
+    """Delete the attributes that fits have added, and no others."""
     for name in vars(estimator).pop(_RECORD, ()):
         vars(estimator).pop(name, None)

@@ -328,7 +328,7 @@ def test_wrong_priors(estimator, priors, message):
         (
             LaplacianClassifier,
             {"density_subset": 21},
-            "density_subset=21 asks for more than the 20",
+            "density_subset=21 asks for more rows than the 20",
         ),
         (LaplacianClassifier, {"density_subset": 1.5}, "The 'density_subset' parameter"),
         (LaplacianClassifier, {"density_subset": 0}, "The 'density_subset' parameter"),

@@ -111,9 +111,9 @@ def test_a_device_that_is_not_there(torch, monkeypatch, table, capsys, command, 
 
 def test_no_room_is_no_fault_of_ours(torch, table, on_tensors, monkeypatch, capsys):
     def no_room(self, X, y, sample_weight=None):
-        raise MemoryError("The device has not enough memory for a fit on 90 rows.")
+        raise MemoryError("The device does not have enough memory for a fit on 90 rows.")
 
     monkeypatch.setattr(OnDevice, "fit", no_room)
     arguments = ["-t", "kind", "-m", "fisher", "-o", str(table.with_name("m.skops"))]
     assert main(["fit", str(table), *arguments, "--device", "cuda"]) == 2
-    assert "mercer: The device has not enough memory" in capsys.readouterr().err
+    assert "mercer: The device does not have enough memory" in capsys.readouterr().err

@@ -107,7 +107,7 @@ def test_no_room_is_one_sentence(torch):
         min(1.0, (torch.cuda.memory_reserved() + 2**23) / total)
     )
     try:
-        with pytest.raises(MemoryError, match="not enough memory for a fit on 3000 rows"):
+        with pytest.raises(MemoryError, match="not have enough memory for a fit on 3000 rows"):
             KernelFisherDiscriminant(n_landmarks=None).fit(X, y)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)

@@ -200,7 +200,7 @@ def test_left_out_scores_are_those_of_refitting(blobs):
 def test_single_precision_streams_agree(digits, monkeypatch):
     X, y = digits
     kernel = KernelFunction("rbf", 0.1)
-    single = kernel.single(X.astype(np.float32), X[:50].astype(np.float32))
+    single = kernel.single_precision_matrix(X.astype(np.float32), X[:50].astype(np.float32))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, kernel.matrix(X, X[:50]), atol=2e-6)
     model = SparseKernelFisherDiscriminant(max_nodes=60, gamma=0.1, random_state=0)
@@ -294,7 +294,7 @@ def test_a_class_that_comes_too_late_is_announced(blobs, monkeypatch):
     order = np.argsort(y == 2, kind="stable")
     X, y = X[order], y[order]
     model = SparseKernelFisherDiscriminant(max_nodes=10).partial_fit(X[:50], y[:50], [0, 1, 2])
-    with pytest.warns(UserWarning, match="class 2 comes for the first time"):
+    with pytest.warns(UserWarning, match="Class 2 comes for the first time"):
         model.partial_fit(X[50:], y[50:])
 
 

@@ -318,7 +318,7 @@ def test_float32():
         (lambda X, Y: information_cut(X, Y * np.nan, bandwidth=1.0), "Y contains NaN"),
         (lambda X, Y: information_cut(X, Y, bandwidth=-1.0), "bandwidth must be positive"),
         (lambda X, Y: information_cut(X, Y, bandwidth="wide"), "bandwidth must be a positive"),
-        (lambda X, Y: information_cut(X, Y, bandwidth=(1, 2, 3)), "one for X and one for Y, got 3"),
+        (lambda X, Y: information_cut(X, Y, bandwidth=(1, 2, 3)), "two, for X and for Y; got 3"),
         (
             lambda X, Y: information_cut(X, Y, bandwidth=(1, 2), kernel="exponential"),
             "Two bandwidths, 1 and 2, need kernel='gaussian', got 'exponential'",

@@ -194,7 +194,7 @@ def test_result_reads_well():
         ({"statistic": "mmd"}, "statistic must be 'ise' or 'cauchy_schwarz', got 'mmd'"),
         ({"n_permutations": 0}, "n_permutations must be a positive integer, got 0"),
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1, got 95"),
-        ({"kernel": "epanechnikov"}, "a two-sample test needs a Mercer"),
+        ({"kernel": "epanechnikov"}, "A two-sample test needs a Mercer"),
         ({"bandwidth": "wide"}, "bandwidth must be a positive number or one of"),
     ],
 )

@@ -153,7 +153,9 @@ def test_single_precision():
 
 
 def test_too_many_components():
-    with pytest.raises(ValueError, match="n_components=3 is more than the 2 rows"):
+    with pytest.raises(
+        ValueError, match="n_components=3 is more than the number of rows, n_samples=2"
+    ):
         LaplacianFeatureMap(3).fit([[0.0], [1.0]])
 
 

@@ -217,5 +217,5 @@ def test_torch_refusals(torch):
         sums.kernel_sum(rows.to(torch.complex64), bandwidth=1.0)
     with pytest.raises(ValueError, match=r"X contains NaN in row 2, column 1\.$"):
         sums.kernel_sum(torch.tensor([[0, 0], [0, 0], [0, float("nan")]]), bandwidth=1.0)
-    with pytest.raises(ValueError, match=r"bandwidth can not be differentiated through; divide"):
+    with pytest.raises(ValueError, match=r"bandwidth cannot be differentiated through; divide"):
         sums.kernel_sum(rows, bandwidth=torch.tensor(1.0, requires_grad=True))

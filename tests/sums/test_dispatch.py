@@ -102,7 +102,7 @@ def test_array_that_no_backend_owns_is_refused():
     class Strange:
         pass
 
-    with pytest.raises(ValueError, match=r"^no backend computes sums over Strange\.$"):
+    with pytest.raises(ValueError, match=r"^No backend computes sums over Strange\.$"):
         _problem.compute(build(Strange(), Y))
 
 

@@ -412,7 +412,7 @@ def test_a_full_device_is_summed_on_in_smaller_parts(torch, monkeypatch):
         torch.empty(2**60, device="cuda")
 
     monkeypatch.setattr(_triton, "fused_sums", always_full)
-    with pytest.raises(MemoryError, match="not enough memory for a kernel sum of 700 rows"):
+    with pytest.raises(MemoryError, match="not have enough memory for a kernel sum of 700 rows"):
         call(kernel_sum, X, Y, bandwidth=size)
 
 

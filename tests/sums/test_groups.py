@@ -64,7 +64,7 @@ def test_far_points_are_told_apart_in_single_precision(hold):
 @pytest.mark.parametrize("batch", [1, 128])
 def test_sums_over_a_rows_own_group(hold, batch, monkeypatch):
     monkeypatch.setattr("mercer.sums._groups._BATCH", batch)
-    monkeypatch.setattr("mercer.sums.dask._groups._MANY_GROUPS", batch)
+    monkeypatch.setattr("mercer.sums.dask._groups._FEW_ROWS", batch)
     expected = (K * (GROUPS[:, None] == GROUPS) * WEIGHTS[:, None, :]).sum(axis=2)
     found = own_group_sums(hold(X), hold(GROUPS), bandwidths=WIDTHS, weights=hold(WEIGHTS))
     np.testing.assert_allclose(found, expected, rtol=1e-11)
@@ -139,7 +139,7 @@ def test_left_out_sums_of_blocks(rows, removing, n_groups):
 
 
 def test_blocks_are_left_out_of_themselves_alone():
-    with pytest.raises(ValueError, match=r"^left-out sums over a Dask array are those of its own"):
+    with pytest.raises(ValueError, match=r"^Left-out sums over a Dask array are those of its own"):
         left_out_log_sums(
             blocks(X), blocks(GROUPS), bandwidths=WIDTHS, weights=blocks(WEIGHTS), Y=blocks(X)
         )

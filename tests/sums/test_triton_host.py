@@ -164,7 +164,7 @@ def test_a_full_device_gets_smaller_parts(torch):
         return "done"
 
     with config_context(working_memory=64):
-        assert _torch.with_room(state(torch), work) == "done"
+        assert _torch.retry_in_smaller_parts(state(torch), work) == "done"
         assert budgets == [64 * 2**20, 4 * 2**20]
 
 
@@ -173,12 +173,12 @@ def test_a_device_without_any_room_gets_one_sentence(torch):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 …")
 
     sentence = (
-        r"^The device has not enough memory for a kernel sum of 2000 rows over 2000: 20\.00 GiB "
-        r"more were wanted\. Free what other tensors hold, lower "
+        r"^The device does not have enough memory for a kernel sum of 2000 rows over 2000: "
+        r"20\.00 GiB more were wanted\. Free what other tensors hold, lower "
         r"sklearn\.set_config\(working_memory=…\), or use fewer rows\.$"
     )
     with pytest.raises(MemoryError, match=sentence):
-        _torch.with_room(state(torch), work)
+        _torch.retry_in_smaller_parts(state(torch), work)
 
 
 def test_other_errors_stay_what_they_are(torch):
@@ -186,7 +186,7 @@ def test_other_errors_stay_what_they_are(torch):
         raise RuntimeError("something else")
 
     with pytest.raises(RuntimeError, match=r"^something else$"):
-        _torch.with_room(state(torch), work)
+        _torch.retry_in_smaller_parts(state(torch), work)
 
 
 def test_a_full_device_is_summed_on(fused, monkeypatch, torch):

@@ -42,5 +42,5 @@ __all__ = [
     "silverman_amise_bandwidth",
     "silverman_bandwidth",
 ]
-# What Mercer's own packages take beside these; it may change without a word.
+# Other packages of Mercer import these names as well; they are private and change without notice.
 _FOR_MERCER = ("RULES",)

@@ -79,7 +79,7 @@ def likelihood_cross_validation(
     """
     kernel = get_kernel(kernel)
     sample = _Sample(X, sample_weight, kernel)
-    kernel.log_normaliser(1.0, sample.n_features)  # refuses what is no density
+    kernel.log_normaliser(1.0, sample.n_features)  # raises if it is not a density
     return search_ladder("likelihood-cv", sample.log_likelihoods, sample.centre, refine)
 
 
@@ -175,7 +175,7 @@ class _Sample:
             self._w = self._home.ones(X)
         self._N = float(self._w.sum())
         self._copies_leave = weights is None or self._home.is_whole(weights)
-        # The weight of all rows but the heaviest, of which a difference could lose the digits.
+        # The weight of all rows but the heaviest: the difference could have lost its digits.
         self._rest = self._home.all_but_largest(self._w)
 
     def log_likelihoods(self, bandwidths: FloatArray) -> FloatArray:
@@ -199,21 +199,21 @@ class _Sample:
             if w.size == 0:
                 return np.full((2, len(sums) - 1), -np.inf)
             log_w = np.log(w)
-            own = log_w + np.logaddexp(sums[1:], log_w)  # Σⱼ with the row itself
+            with_self = log_w + np.logaddexp(sums[1:], log_w)  # Σⱼ with the row itself
             left_out = log_w + densities(sums[:-1], w)
-            return np.stack([logsumexp(own, axis=1), logsumexp(left_out, axis=1)])
+            return np.stack([logsumexp(with_self, axis=1), logsumexp(left_out, axis=1)])
 
-        own, left_out = self._over_rows(add, np.logaddexp, self._log_sums(ladder))
+        with_self, left_out = self._over_rows(add, np.logaddexp, self._log_sums(ladder))
         gains = np.full(len(bandwidths), -np.inf)
         for b in range(len(bandwidths)):
-            square = own[b] - 2 * log_N - self._log_normaliser(ladder[b + 1])
+            square = with_self[b] - 2 * log_N - self._log_normaliser(ladder[b + 1])
             mean = log(2) + left_out[b] - log_N
             if not mean <= square:
                 gains[b] = mean + np.log(-np.expm1(square - mean))
         return gains
 
     def _densities(self, bandwidths: FloatArray) -> Callable[[FloatArray, FloatArray], FloatArray]:
-        """Return how log f̂₋ᵢ(xᵢ), (b, n), comes from the sums over the other rows."""
+        """Return a function from sums over the other rows to log f̂₋ᵢ(xᵢ), (b, n)."""
         N, rest, copies_leave = self._N, self._rest, self._copies_leave
         normalisers = np.array([self._log_normaliser(h) for h in bandwidths])[:, None]
 
@@ -221,7 +221,7 @@ class _Sample:
             left_out = np.minimum(1.0, w) if copies_leave else w
             others = np.where(left_out > N / 2, rest + (w - left_out), N - left_out)
             with np.errstate(divide="ignore"):
-                log_copies = np.log(w - left_out)  # of the row, which stay in
+                log_copies = np.log(w - left_out)  # of the copies that stay
             logs: FloatArray = np.logaddexp(log_sums, log_copies) - np.log(others) - normalisers
             return logs
 

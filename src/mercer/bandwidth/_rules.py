@@ -16,8 +16,8 @@ from mercer._arrays import detached
 from mercer.kernels import Kernel, get_kernel
 from mercer.samples import check_sample, count_rows, home_of
 
-FALLBACK = 1.0  # for rows that are all the same: any width is as good as another
-# h/σ_X to the power −(d + 4), for d columns and N rows.
+FALLBACK = 1.0  # The bandwidth for rows that are all the same, where any is as good as another.
+# Each rule gives (h/σ_X) to the power −(d + 4), for d columns and N rows.
 RULES_OF_THUMB: dict[str, Callable[[int, float], float]] = {
     "silverman": lambda d, n: (2 * d + 1) * n / 4,
     "silverman-amise": lambda d, n: (d + 2) * n / 4,
@@ -157,8 +157,8 @@ def rule_of_thumb(name: str, X: Any, sample_weight: Any, n_rows: float | None = 
     unit, spread = home_of(X).spread(detached(X), weights, N)
     if spread == 0:
         return FALLBACK
-    # The product of three numbers that may be extreme stays positive and finite, and its digits
-    # do not depend on powers of two.
+    # The factors may be extreme.  Multiplied without their exponents they give a product that is
+    # positive and finite, and whose digits do not change if X is multiplied by a power of two.
     factors = (unit, spread, float(RULES_OF_THUMB[name](d, N) ** (-1 / (d + 4))))
     (a, i), (b, j), (c, k) = (frexp(factor) for factor in factors)
     return max(ldexp(a * b * c, min(i + j + k, 1024)), float_info.min)
@@ -254,7 +254,7 @@ def resolve_bandwidth(
     if isinstance(bandwidth, str) and bandwidth in RULES_OF_THUMB:
         return rule_of_thumb(bandwidth, X, sample_weight, n_rows)
     if isinstance(bandwidth, str) and bandwidth in RULES:
-        from mercer.bandwidth._cross_validation import (  # which begins at these rules
+        from mercer.bandwidth._cross_validation import (  # That module imports this one.
             least_squares_cross_validation,
             likelihood_cross_validation,
         )

@@ -1,4 +1,4 @@
-"""The best of a ladder of bandwidths, whatever the criterion."""
+"""The best of a ladder of bandwidths, by any criterion."""
 
 import warnings
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from mercer.bandwidth._rules import bandwidth_ladder
 
 Criterion = Callable[[FloatArray], FloatArray]
 
-_STEPS = 8  # rungs on either side of the centre, and of each extension
-_EXTENSIONS = 4  # on a side: down to Silverman/2²⁰
+_STEPS = 8  # A ladder has this many rungs on either side of its centre; an extension adds as many.
+_EXTENSIONS = 4  # A side is extended this many times at most: down to Silverman/2²⁰.
 
 
 @dataclass(frozen=True, eq=False)

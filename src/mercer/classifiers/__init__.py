@@ -4,10 +4,10 @@ The three differ in how they measure a point against the class vectors: Parzen's
 inner product, the Laplacian classifier by the angle, the ISE classifier by the distance.  All take
 their bandwidth by leave-one-out unless told otherwise, and none stores a kernel matrix.
 
-One estimator is one file.  What they share: input, labels and answers (`_base`), the rules as
-pure functions of class sums (`_rules`), norms and products of class vectors (`_class_vectors`),
-the same with each row left out (`_leave_one_out`), the race of bandwidths on growing parts of a
-large sample (`_race`), and the choice that follows (`_selection`).
+One estimator is one file.  What they share: class vectors, their norms and products, and the rules
+as pure functions of class sums (`_class_vectors`); the same with each row left out
+(`_leave_one_out`); the race of bandwidths on growing parts of a large sample (`_race`); and the
+choice that follows (`_selection`).  `mercer.samples` checks input and answers new rows.
 """
 
 from mercer.classifiers._ise import ISEClassifier

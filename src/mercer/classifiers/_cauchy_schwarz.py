@@ -1,4 +1,4 @@
-"""Weights of two classes that make the angle between their means as small as it gets.
+"""Weights of two classes that make the angle between their means as small as possible.
 
 The support vector machine weighs points so that the weighted class densities are as close as the
 constraints allow, measured by the ISE.  The second paper closes with a question: would the
@@ -7,8 +7,8 @@ Cauchy–Schwarz divergence do?  This minimises it,
     D(α) = −log ⟨m₁, m₂⟩ + ½ log ‖m₁‖² + ½ log ‖m₂‖²,   m_s = Σ_{i in s} α_i Φ(x_i),
 
 over weights that add up to 1 on either side, none above (1 + C)/N_s: with C = 0 they are all
-equal, and the larger C, the fewer rows near the boundary carry them.  Projected gradients
-with step lengths from the last two steps [1]_, until none of the weights wants to move.  With a
+equal, and the larger C, the fewer rows near the boundary carry them.  The method is projected
+gradients with step lengths from the last two steps [1]_, until no weight changes any more.  With a
 C so large that the two sides can have the same mean, D reaches 0 and its minimum is not unique.
 
 Between the sides only ratios of kernel values count, so that these are taken relative to
@@ -31,10 +31,10 @@ from mercer._memory import working_memory
 from mercer.kernels import get_kernel
 from mercer.samples import power_of_two
 
-_STEPS = 1000
-_STILL = 1e-12  # what a weight may want to move by at the end
-_NOISE = 1e-15  # of the divergence, relatively
-_MEMORY = 10  # steps whose worst value a new one must beat
+_STEPS = 1000  # the most steps of the descent
+_STILL = 1e-12  # The descent ends when no weight would change by more than this.
+_NOISE = 1e-15  # the relative rounding of the divergence
+_MEMORY = 10  # A new value must be below the largest of this many last ones.
 
 
 def log_kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
@@ -71,10 +71,10 @@ def cauchy_schwarz_weights(
         alpha[side] = weights[side] / weights[side].sum()
 
     def value_and_gradient(alpha: FloatArray) -> tuple[float, FloatArray]:
-        first, second = (_on(alpha, side) for side in sides)
+        first, second = (_only_on(alpha, side) for side in sides)
         K1, K2 = K @ first, K @ second
         cross, v1, v2 = first @ K2, first @ K1, second @ K2
-        if cross <= 0:  # all weight on rows so far apart that their kernels underflow
+        if cross <= 0:  # All weight is on rows so far apart that their kernels underflow.
             return np.inf, np.zeros_like(alpha)
         gradient = np.where(is_positive, -K2 / cross + K1 / v1, -K1 / cross + K2 / v2)
         return float(-np.log(cross) + 0.5 * np.log(v1) + 0.5 * np.log(v2)), gradient
@@ -109,11 +109,12 @@ def cauchy_schwarz_weights(
         step = min(max(step, 1e-10), 1e10)
         alpha, value, gradient = trial, new_value, new_gradient
         recent = [*recent[-_MEMORY + 1 :], value]
-    norms = [0.5 * float(np.log(part @ K @ part)) for part in (_on(alpha, s) for s in sides)]
+    norms = [0.5 * float(np.log(part @ K @ part)) for part in (_only_on(alpha, s) for s in sides)]
     return np.where(is_positive, alpha, -alpha), (norms[0], norms[1])
 
 
-def _on(alpha: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
+def _only_on(alpha: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
+    """Return the weights of these rows, and zero for all others."""
     part = np.zeros_like(alpha)
     part[rows] = alpha[rows]
     return part

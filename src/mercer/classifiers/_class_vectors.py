@@ -35,6 +35,8 @@ from mercer.sums import (
     own_group_sums,
 )
 
+_LOG_2 = 0.6931471805599453
+
 
 @dataclass(frozen=True)
 class ClassVectors:
@@ -50,7 +52,7 @@ class ClassVectors:
     tol : float or None
         Relative error allowed to `own_sums`; None adds up every term.
     known : dict
-        What has been computed so far.
+        Sums, norms and products that have been computed, by name.
     """
 
     sample: SortedSample
@@ -60,6 +62,7 @@ class ClassVectors:
     known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what is known under this name, or compute and keep it."""
         if name not in self.known:
             self.known[name] = compute()
         return self.known[name]
@@ -111,7 +114,7 @@ class ClassVectors:
     def sums(self, rows: Rows) -> Array:
         """Return log Σ_{j in c} β_j k(x_i, x_j) without j = i, in memory: (b, rows, C).
 
-        Sums of all rows at once are kept for the next one who asks.
+        Sums of all rows at once are kept for the next call.
         """
         if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
             return self._once("sums", lambda: self.left_out(rows)[0])
@@ -138,7 +141,7 @@ class ClassVectors:
             yield slice(start, stop) if rows is None else rows[start:stop]
 
 
-def add_own(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) -> Array:
+def add_to_own_class(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) -> Array:
     """Add values (…, rows) to the sums (…, rows, C) of each row's own class."""
     xp = array_namespace(log_sums)
     if bool(xp.all(values <= 0)):
@@ -148,7 +151,7 @@ def add_own(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) ->
 
 
 def cosine_scores(log_sums: Array, log_norms: Array) -> Array:
-    """Return log γ_c = log A_c − log V_c, [1]_ (18); −inf for a class that is not there."""
+    """Return log γ_c = log A_c − log V_c, [1]_ (18); −inf for a class without rows."""
     xp = array_namespace(log_sums)
     present = log_norms != -float("inf")
     absent = xp.full_like(log_sums, -float("inf"))
@@ -172,7 +175,7 @@ def append_scores(
     Parameters
     ----------
     log_sums, log_norms, log_links : arrays that broadcast to (n, classes)
-        log A, log V and log B; V = 0 for a class that is not there.
+        log A, log V and log B; V = 0 for a class without rows.
     log_weight : array of shape (n,)
         log a.
     n_total : float or array of shape (n, 1)
@@ -196,15 +199,15 @@ def append_scores(
     t2 = log_links + log_growth - log_v - log_appended - xp.logaddexp(log_v, log_appended) - log_cut
     share = xp.exp(t2)
     is_small = share < 0.5
-    # 1 − t₂ where x outweighs its class: what the pairs without c keep, and B_c/V'.  Of two
-    # classes nothing else is there.
+    # 1 − t₂ where x outweighs its class: the share of the pairs without c, and B_c/V'.  With two
+    # classes there are no pairs without c.
     n_present = xp.sum(xp.astype(present, log_sums.dtype), axis=-1, keepdims=True)
     kept = 1 - xp.exp(xp.where(present, log_links - log_v, -float("inf")) - log_cut)
     kept = xp.where(n_present > 2, kept, xp.zeros_like(kept))
     direct = xp.logaddexp(safe_log(kept), log_links - log_appended - log_cut)
     left = xp.where(is_small, xp.log1p(-xp.where(is_small, share, 0.0)), direct)
     scores = -n_total * xp.logaddexp(left, t1)
-    # A single class has no cut: it is the answer.
+    # A single class has no cut, and is the answer.
     scores = xp.where(has_cut, scores, xp.zeros_like(scores))
     return xp.where(present, scores, xp.full_like(scores, -float("inf")))
 
@@ -226,7 +229,7 @@ def ise_gains(sums: Array, grams: Array, cross: Array, counts: Array) -> Array:
     cross : array that broadcasts to (n, classes)
         ⟨m_c, m⟩.
     counts : array that broadcasts to (n, classes)
-        Ω_c; 0 for a class that is not there.
+        Ω_c; 0 for a class without rows.
     """
     xp = array_namespace(sums)
     present = counts > 0
@@ -236,6 +239,3 @@ def ise_gains(sums: Array, grams: Array, cross: Array, counts: Array) -> Array:
     step = n_classes * sums - everywhere - n_classes * grams + cross
     gains = 2 * epsilon * step + (n_classes - 1) * epsilon**2 * (1 - 2 * sums + grams)
     return xp.where(present, gains, xp.full_like(gains, -float("inf")))
-
-
-_LOG_2 = 0.6931471805599453

@@ -1,4 +1,4 @@
-"""The ISE classifier: the class that x makes most unlike the others, and the SVM in its clothes."""
+"""The ISE classifier: the class that x makes most unlike the others; with SVM weights, an SVM."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
@@ -67,7 +67,7 @@ class ISEClassifier(ProbabilityClassifier):
         What leave-one-out maximises.
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
-        with all others; None judges all, unless a bandwidth is surely not the best.
+        with all others; None judges all, unless a bandwidth is clearly not the best.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -198,7 +198,7 @@ class ISEClassifier(ProbabilityClassifier):
         return self
 
     def _resolve(self, sample: SortedSample) -> tuple[float, LeftOutVectors | None]:
-        """Return the bandwidth, and what leave-one-out knows at it."""
+        """Return the bandwidth, and what leave-one-out has computed at it."""
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
             return sample_bandwidth(self.bandwidth, sample), None
 
@@ -212,7 +212,7 @@ class ISEClassifier(ProbabilityClassifier):
         return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
 
     def _fit_means(self, sample: SortedSample, chosen: LeftOutVectors | None) -> None:
-        """Find ‖m_c‖² and ⟨m_c, Σ_j m_j⟩; leave-one-out has found them already."""
+        """Set ‖m_c‖² and ⟨m_c, Σ_j m_j⟩, which leave-one-out has computed already."""
         xp = array_namespace(sample.weights)
         width = mercer_width(self.bandwidth_)
         self.class_count_ = sample.counts
@@ -314,7 +314,7 @@ def _ise_scores(sums: Array, squared_norms: Array, cross: Array, counts: Array) 
     norms = xp.where(present, squared_norms, xp.zeros_like(squared_norms))
     total = n_classes * xp.sum(norms, axis=-1, keepdims=True)
     ise = total - xp.sum(xp.where(present, cross, 0.0), axis=-1, keepdims=True)
-    ise = xp.maximum(ise, total * 1e-15)  # equal classes: what is left is rounding
+    ise = xp.maximum(ise, total * 1e-15)  # Between equal classes the rest is rounding.
     ratio = xp.where(present, gains / ise, xp.zeros_like(gains))
     n_total = xp.sum(counts, axis=-1, keepdims=True)
     scores = n_total * xp.log1p(xp.maximum(ratio, xp.full_like(ratio, -1 + 1e-15)))
@@ -322,7 +322,7 @@ def _ise_scores(sums: Array, squared_norms: Array, cross: Array, counts: Array) 
 
 
 def _left_out_ways(part: LeftOut) -> list[Array]:
-    """Return the rows' scores without them, and by whole classes."""
+    """Return the scores of rows from classes without them, and from whole classes."""
     return [_left_out_scores(part), _left_out_scores(part.with_whole_classes())]
 
 

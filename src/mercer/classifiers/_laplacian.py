@@ -32,7 +32,7 @@ from mercer.samples import (
 )
 from mercer.sums import group_sums, kernel_sum
 
-_TABLES = 6  # arrays of (rows, classes) that links hold at once
+_TABLES = 6  # Links hold this many arrays of (rows, classes) at once.
 
 
 class LaplacianClassifier(ProbabilityClassifier):
@@ -79,7 +79,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         What leave-one-out maximises.  Take the second where rare classes matter.
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
-        with all others; None judges all, unless a bandwidth is surely not the best.
+        with all others; None judges all, unless a bandwidth is clearly not the best.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
         scores, and a class of prior 0 is never chosen.
@@ -261,8 +261,8 @@ class LaplacianClassifier(ProbabilityClassifier):
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
         counts = to_numpy(sample.counts)
-        self.class_prior_ = sample.small(counts / counts.sum())
-        self.priors_ = sample.small(check_priors(self.priors, counts))
+        self.class_prior_ = sample.per_class(counts / counts.sum())
+        self.priors_ = sample.per_class(check_priors(self.priors, counts))
         chosen = self._choose(sample, density.of_rows(sample.order))
 
         xp = array_namespace(weights)
@@ -278,7 +278,7 @@ class LaplacianClassifier(ProbabilityClassifier):
     def _choose(self, sample: SortedSample, density: Density) -> LeftOutVectors:
         """Set `bandwidth_` and `rule_`, by leave-one-out where that is asked for.
 
-        Return the class vectors at that bandwidth, with what leave-one-out knows of them.
+        Return the class vectors at that bandwidth, with what leave-one-out has computed of them.
         """
         rules = ("cosine", "append") if self.rule == "auto" else (self.rule,)
         ways = {rule: partial(self._left_out_ways, rule) for rule in rules}
@@ -323,7 +323,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         return cast(LeftOutVectors, fast)
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
-        """Return the rows' scores without them; for the append rule also by whole classes."""
+        """Return the scores of rows without them; of the append rule, also by whole classes."""
         parts = [part] if rule == "cosine" else [part, part.with_whole_classes()]
         return [self._left_out_scores(rule, p) for p in parts]
 
@@ -350,7 +350,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         chosen: LeftOutVectors,
         random_state: Any,
     ) -> None:
-        """Set the nodes and weights of the expansion, and what the rules need of it."""
+        """Set the nodes of the expansion, their weights, the norms, and the append rule's links."""
         vectors = chosen.vectors
         beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
         rows = given.rows
@@ -365,8 +365,8 @@ class LaplacianClassifier(ProbabilityClassifier):
             vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
         xp = array_namespace(beta)
         self.X_fit_, self.node_weights_ = X, beta
-        place = home_of(beta).like
-        self.node_classes_, self.support_ = (place(v, beta, xp.int64) for v in (codes, rows))
+        like = home_of(beta).like
+        self.node_classes_, self.support_ = (like(v, beta, xp.int64) for v in (codes, rows))
         self.norms_ = vectors.squared_norms[0, :] ** 0.5
         if self.rule_ == "append":
             is_known = vectors is chosen.vectors and "products" in vectors.known

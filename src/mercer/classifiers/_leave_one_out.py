@@ -1,13 +1,13 @@
-r"""What every rule needs to judge each training row without it, at a ladder of bandwidths.
+r"""What every rule needs to score each training row without it, at a ladder of bandwidths.
 
 What leaves with a row, u, is all of its weight ω, or one of its copies where rows of another class
 lie at the same place (`mercer.samples._weights`).  Leaving row i out changes
 
 - its own terms;
 - the density at every other row, F_j − u g_ij, and with it the weight β_j = ω_j F_j^(−1/2): exact
-  in the sums, as the engine takes i's window out of each F_j while the pairs pass;
+  in the sums, as the engine removes i's window from each F_j in its pass over the pairs;
 - the norms V_c, whose double sums change with every β_j: exact where f ≡ 1, else to first order in
-  the change of the weights, 2 Σ_j Δβ_j R_j, which the same pass adds up;
+  the change of the weights, 2 Σ_j Δβ_j R_j, which the same pass computes;
 - the links between classes, in which the change of the other rows' weights is left out:
   it is of relative size 1/N.
 """
@@ -22,7 +22,7 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer.classifiers._class_vectors import ClassVectors, add_own
+from mercer.classifiers._class_vectors import ClassVectors, add_to_own_class
 from mercer.kernels import mercer_width
 from mercer.samples import Rows, SortedSample, logsumexp, safe_log
 from mercer.sums import Removal
@@ -30,7 +30,7 @@ from mercer.sums import Removal
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Some rows, each seen from the sample without it, at one bandwidth.
+    """Some rows, each with the sums, norms and links of the sample without it, at one bandwidth.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class LeftOut:
     log_weight : array of shape (rows,)
         log a: the weight that the row would have.
     whole : Whole or None
-        The classes with the row, which rules of a whole class's size are guarded by.
+        The classes with the row, for rules that could tell from its size which class lacks it.
     """
 
     rows: Rows
@@ -61,11 +61,11 @@ class LeftOut:
     whole: "Whole | None" = None
 
     def with_whole_classes(self) -> "LeftOut":
-        """Return the same row's sums, judged by the classes as they were with it.
+        """Return the same sums, with the norms and links of the classes that include the row.
 
-        A rule that looks at the size of a class can tell from it that a row is missing, and
-        from which class: where windows are so narrow that sums tell nothing, leave-one-out would
-        find it right every time.  What is right must be so either way.
+        A rule that looks at the size of a class can tell from which class a row is missing.
+        Where windows are so narrow that sums tell nothing, leave-one-out would then find every row
+        right.  So a row counts as right only if it is right either way.
         """
         assert self.whole is not None  # noqa: S101
         return replace(self, **vars(self.whole))
@@ -81,14 +81,14 @@ class Whole:
 
 
 class Ladder(Protocol):
-    """What judges rows without them, at bandwidths with the widest first."""
+    """What scores rows without them need, at bandwidths with the widest first."""
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
         """Parzen widths."""
 
     def at(self, rungs: Sequence[int]) -> "Ladder":
-        """Return the same of some bandwidths, with what is known of them."""
+        """Return the same of some bandwidths, with what has been computed of them."""
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield what the rules need for these rows, or for all."""
@@ -118,7 +118,7 @@ class LeftOutWindows:
         for some in vectors.slabs(rows):
             at = sample.index(some)
             copies = sample.weights[at] - sample.unit[at]
-            sums = add_own(sample, vectors.sums(some), copies, some)
+            sums = add_to_own_class(sample, vectors.sums(some), copies, some)
             counts, zero = sample.counts_without(some), 0 * copies
             for rung in range(len(widths)):
                 yield LeftOut(some, rung, counts, sums[rung], None, None, zero)
@@ -169,7 +169,7 @@ class LeftOutVectors:
         return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
-        """Return the same of some bandwidths, with what is known of them."""
+        """Return the same of some bandwidths, with what has been computed of them."""
         if len(rungs) == len(self.bandwidths):
             return self
         return replace(
@@ -190,7 +190,7 @@ class LeftOutVectors:
         return Removal(gone, self.densities, sample.weights, self.squared, drift_weights)
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
-        """Yield them, one bandwidth after the other for each slab of rows."""
+        """Yield what the rules need, one bandwidth after the other for each slab of rows."""
         vectors = self.vectors
         of_rows = [vectors.own_sums, vectors.weights]
         of_rows += [] if self.densities is None else [self.densities]
@@ -219,23 +219,24 @@ class LeftOutVectors:
     ) -> LeftOut:
         """Return what the rules need for these rows, from what is known of them."""
         xp, vectors, sample = array_namespace(sums), self.vectors, self.vectors.sample.in_memory
-        at, counts, own = sample.index(rows), sample.counts_without(rows), sample.is_of_class(rows)
+        at, counts = sample.index(rows), sample.counts_without(rows)
+        is_own = sample.is_of_class(rows)
         omega, u = sample.weights[at], sample.unit[at]
         copies = omega - u
         F_i = xp.ones_like(omega) if F_i is None else F_i
         a_i = F_i**-0.5
         left = F_i if self.densities is None else F_i - u
         a_left = xp.where(copies <= 0, a_i, xp.where(left <= 0, 1.0, left) ** -0.5)
-        # The row's own part leaves: V² − 2uaR + u²a², (19).
+        # Without the row's own part the norm is V² − 2uaR + u²a², (19).
         change = -2 * u * a_i * R_i + (u * a_i) ** 2
         norms = vectors.squared_norms[rung, :]
         if drifts is not None:
             norms = norms + 2 * drifts
-            own_term = xp.sum(xp.where(own, xp.exp(sums), 0.0), axis=1)
+            own_term = xp.sum(xp.where(is_own, xp.exp(sums), 0.0), axis=1)
             change = change - 2 * u * a_i * (own_term - (R_i - beta_i))
             change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
-        norms = xp.where(own, norms + change[:, None], norms)
-        # Rounding must not take a norm below that of what surely is left.
+        norms = xp.where(is_own, norms + change[:, None], norms)
+        # Rounding must not make the norm of a class that has rows zero or negative.
         norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
         log_norms = 0.5 * safe_log(norms)
         log_links = whole = None
@@ -248,7 +249,7 @@ class LeftOutVectors:
             rows,
             rung,
             counts,
-            add_own(sample, sums, copies * a_left, rows),
+            add_to_own_class(sample, sums, copies * a_left, rows),
             log_norms,
             log_links,
             xp.zeros_like(u) if self.densities is None else -0.5 * xp.log(left + 1),
@@ -278,28 +279,28 @@ def _links(
 ) -> Array:
     """Return log Σ_{j≠c} ⟨M_c, M_j⟩ / v_j without each row: (rows, C), v in logs.
 
-    Nothing is subtracted but what is at most half of the sum that it leaves, and nothing is scaled
-    by what has left: far classes keep their digits where the row was all that linked them.
+    Only terms of at most half of a sum are subtracted from it, and no scale comes from a row that
+    is left out: far classes keep their digits even where one row makes up almost all of their link.
     """
     xp, sample = array_namespace(plain), vectors.sample.in_memory
-    own, classes = sample.is_of_class(rows), sample.classes[sample.index(rows)]
+    is_own, classes = sample.is_of_class(rows), sample.classes[sample.index(rows)]
     nothing, gone = xp.full_like(plain, -float("inf")), divisor == -float("inf")
     divisor = xp.where(gone, 0.0, divisor)
     left = _products_without(vectors, rung, rows, log_gone, log_kept, plain)
-    of_own = logsumexp(xp.where(own | gone, nothing, left - divisor))
+    of_own = logsumexp(xp.where(is_own | gone, nothing, left - divisor))
 
-    # Links of the other classes c: j = y without the row, and all j but c and y as they are,
-    # relative to the largest of these products.
+    # Links of the other classes c are sums over j: j = y without the row, and all j but c and y
+    # unchanged, relative to the largest of these products.
     products = vectors.products.log_all[rung, :, :]
     index = xp.arange(products.shape[0], device=device(products))
     products = xp.where(index[:, None] == index, -float("inf"), products)
-    shares = xp.where(own | gone, 0.0, xp.exp(-divisor))
+    shares = xp.where(is_own | gone, 0.0, xp.exp(-divisor))
     nearest = xp.argmax(products, axis=1)
     beyond = xp.where(index == nearest[:, None], -float("inf"), products)
     is_nearest = nearest == classes[:, None]
     others = xp.where(is_nearest, _log_combine(shares, beyond), _log_combine(shares, products))
-    from_y = left - xp.sum(xp.where(own, divisor, 0.0), axis=1, keepdims=True)
-    return xp.where(own, of_own[:, None], xp.logaddexp(others, from_y))
+    from_y = left - xp.sum(xp.where(is_own, divisor, 0.0), axis=1, keepdims=True)
+    return xp.where(is_own, of_own[:, None], xp.logaddexp(others, from_y))
 
 
 def _products_without(
@@ -311,7 +312,7 @@ def _products_without(
     parts = (products.log_all, products.largest, products.log_rest)
     log_all, largest, log_rest = (p[rung][classes] for p in parts)
     is_largest = largest == sample.numbers(rows)[:, None]
-    # u a Σ_{l in j} β_l k(x_i, x_l) leaves; repetitions of the row stay.
+    # u a Σ_{l in j} β_l k(x_i, x_l) is removed; copies of the row stay.
     scale = xp.where(xp.isfinite(log_all), log_all, 0.0)
     gone = xp.where(is_largest, 0.0, xp.exp(log_gone + plain - scale))
     smaller = log_all + xp.log1p(-xp.minimum(gone, xp.full_like(gone, 0.75)))

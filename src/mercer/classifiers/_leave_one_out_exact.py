@@ -1,4 +1,4 @@
-"""Leave-one-out with exact norms and links: every double sum anew for every row.
+"""Leave-one-out with exact norms and links: every double sum again for every row.
 
 O(n³) for each bandwidth and n² memory: for small samples, and to measure what the fast form
 (`_leave_one_out`) leaves out.
@@ -17,8 +17,8 @@ from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.kernels import get_kernel
 from mercer.samples import SortedSample, logsumexp, power_of_two, safe_log
 
-MOST_ROWS = 2000
-_UNDERFLOWS = 1e-280
+MOST_ROWS = 2000  # The exact form is for at most this many rows, as its time grows with n³.
+_UNDERFLOWS = 1e-280  # Products below this are added up again in logarithms.
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ExactlyLeftOut:
         return ExactlyLeftOut(self.fast.at(rungs))
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
-        """Yield them, one bandwidth after the other for each slab of rows."""
+        """Yield what the rules need, one bandwidth after the other for each slab of rows."""
         sample, densities = self.fast.vectors.sample, self.fast.densities
         assert densities is not None  # noqa: S101
         xp = array_namespace(sample.weights)
@@ -73,7 +73,7 @@ class ExactlyLeftOut:
 
 
 def require_few_rows(n: int) -> None:
-    """Refuse what would take too long."""
+    """Raise ValueError for more rows than the exact form is for."""
     if n > MOST_ROWS:
         raise ValueError(
             f"loo='exact' takes time n³ and is for at most {MOST_ROWS} rows, got {n}; "

@@ -13,9 +13,12 @@ from mercer._memory import working_memory
 from mercer.kernels import gamma_from_width, squared_distances
 from mercer.samples import power_of_two
 
-_STEPS = 10**6  # of libsvm, at the least; beyond, classes overlap and bounds are out of reach
-_FAR = 1e3  # widths from the centre, beyond which products lose the digits of near rows
-_TOLERANCE = 1e-8  # of the optimality conditions: the equivalence is exact only at the optimum
+# libsvm may take at least this many steps; if it needs more, classes overlap and C is too large.
+_STEPS = 10**6
+# Products lose the digits of near rows if a row is more than this many widths from the centre.
+_FAR = 1e3
+# The tolerance of the optimality conditions is small, as the equivalence holds at the optimum only.
+_TOLERANCE = 1e-8
 
 
 def margin_weights(
@@ -25,8 +28,8 @@ def margin_weights(
 
     They have equal sums Ω on both sides (9), so that w* = Σ α_i Φ(x_i) = Ω (m₁ − m₂) (50).
     """
-    # libsvm takes distances from inner products: about the centre, they keep their digits, unless
-    # some rows are far beyond the others.
+    # libsvm computes distances from inner products.  About the centre these keep their digits,
+    # unless some rows are far beyond the others.
     Z = np.asarray(X, dtype=np.float64) / width
     Z, kernel = Z - Z.mean(axis=0), "rbf"
     far = bool(np.abs(Z).max() > _FAR)

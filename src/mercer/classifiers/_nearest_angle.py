@@ -1,4 +1,4 @@
-"""The class whose mean a point makes the smallest angle with, in the space as it is."""
+"""The class to whose mean a point has the smallest angle, in the space of the features."""
 
 from typing import Any, ClassVar
 
@@ -93,7 +93,7 @@ class NearestAngleClassifier(ScoreClassifier):
 
 
 def _unit(A: Array) -> Array:
-    """Divide rows by their lengths, whatever their scale; rows of zeros stay."""
+    """Divide rows by their lengths, also extreme ones; rows of zeros stay."""
     xp = array_namespace(A)
     largest = xp.max(xp.abs(A), axis=1, keepdims=True)
     A = A / xp.where(largest > 0, largest, 1.0)

@@ -1,4 +1,4 @@
-"""Fewer rows that stand for a class vector, for faster prediction.
+"""Nodes: a few rows that stand for a class vector, for faster prediction.
 
 Herding takes, one after the other, the row at which what is still missing of the class vector is
 largest; the nodes' weights are then the best ones that are not negative, so that logarithms of
@@ -70,7 +70,7 @@ def _herd_classes(
 
 
 def node_shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    """Divide nodes among classes by size: at least one each, at most what a class has."""
+    """Divide nodes among classes by size: at least one each, and no more than it has rows."""
     if n_nodes < counts.size:
         raise ValueError(
             f"n_nodes={n_nodes} is less than the number of classes, {counts.size}: each needs one."
@@ -115,8 +115,8 @@ def _best_weights(
 ) -> NDArray[np.float64]:
     """Return the weights b ≥ 0 of the nodes for which ‖Σ β_i Φ(x_i) − Σ_s b_s Φ(x_s)‖² is least.
 
-    In float64 whatever the rows are in: the kernel of rows that are close together is singular up
-    to its rounding, and rounding to float32 makes it indefinite.
+    It computes in float64 for rows of any precision: the kernel matrix of rows that are close
+    together is nearly singular, and rounding to float32 would make it indefinite.
     """
     xp = array_namespace(X)
     X = xp.astype(X, xp.float64)
@@ -131,8 +131,8 @@ def _best_weights(
 
 
 def _column(X: Array, j: int, kernel: Any, width: float) -> NDArray[np.float64]:
-    """Kernel values of all rows with row j."""
+    """Return the kernel values of all rows with row j."""
     xp = array_namespace(X)
-    with np.errstate(over="ignore"):  # beyond the range a kernel value is 0
+    with np.errstate(over="ignore"):  # k is 0 at an infinite distance.
         d2 = xp.sum(((X - X[j, :]) / width) ** 2, axis=1)
     return np.asarray(to_numpy(kernel.profile(d2, 1.0)), dtype=np.float64)

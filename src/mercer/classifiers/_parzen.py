@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
-from mercer.classifiers._class_vectors import add_own
+from mercer.classifiers._class_vectors import add_to_own_class
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import KERNELS, Kernel, get_kernel
@@ -70,7 +70,7 @@ class ParzenClassifier(ProbabilityClassifier):
         What leave-one-out maximises.
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
-        with all others; None judges all, unless a bandwidth is surely not the best.
+        with all others; None judges all, unless a bandwidth is clearly not the best.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -181,8 +181,8 @@ class ParzenClassifier(ProbabilityClassifier):
         """
         sample = check_training(self, X, y, sample_weight).sorted()
         counts = to_numpy(sample.counts)
-        self.class_count_ = sample.small(counts)
-        self.priors_ = sample.small(check_priors(self.priors, counts))
+        self.class_count_ = sample.per_class(counts)
+        self.priors_ = sample.per_class(check_priors(self.priors, counts))
         self.bandwidth_ = self._resolve(sample)
         self.X_fit_, self._weights, self._codes = sample.X, sample.weights, sample.classes
         return self
@@ -192,7 +192,7 @@ class ParzenClassifier(ProbabilityClassifier):
         if isinstance(self.bandwidth, Real):
             return float(self.bandwidth)
         if not isinstance(self.bandwidth, str):
-            return sample.small(_check_widths(self.bandwidth, sample.n_classes))
+            return sample.per_class(_check_widths(self.bandwidth, sample.n_classes))
         if self.bandwidth == "loo":
             if self.per_class:
                 raise ValueError(
@@ -208,7 +208,7 @@ class ParzenClassifier(ProbabilityClassifier):
             varies = bool(array_namespace(X).any(X[:1, :] != X))
             rule = {"sample_weight": weights, "kernel": self.kernel}
             widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
-        return sample.small(widths)
+        return sample.per_class(widths)
 
     def _leave_one_out(self, sample: SortedSample) -> float:
         kernel = get_kernel(self.kernel)
@@ -237,7 +237,7 @@ class ParzenClassifier(ProbabilityClassifier):
         return _bayes(self._log_sums(X), log_counts, log_priors(self.priors_))
 
     def _log_sums(self, X: Array) -> Array:
-        """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W unnormalised where all share a width."""
+        """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W is unnormalised if there is one width."""
         codes, n_classes = self._codes, len(self.classes_)
         kernel = get_kernel(self.kernel)
         options: dict[str, Any] = {"log": True, "kernel": kernel, "tol": self.tol}
@@ -248,8 +248,8 @@ class ParzenClassifier(ProbabilityClassifier):
             )  # fmt: skip
         columns, home = [], home_of(self.X_fit_)
         for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-            nodes, weights, none = home.of_class(codes, c, self.X_fit_, self._weights)
-            sums = group_sums(X, nodes, weights, none, 1, bandwidth=h, **options)
+            nodes, weights, group = home.of_class(codes, c, self.X_fit_, self._weights)
+            sums = group_sums(X, nodes, weights, group, 1, bandwidth=h, **options)
             columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
         return home_of(X).stacked(columns)
 
@@ -279,11 +279,11 @@ class _OtherWindows(LeftOutWindows):
         counts, copies = sample.counts_without(some), sample.weights[at] - sample.unit[at]
         for rung, h in enumerate(self.bandwidths):
             sums = xp.astype(self._sums(rows, h), xp.float64)
-            sums = add_own(sample, sums, copies, some)
+            sums = add_to_own_class(sample, sums, copies, some)
             yield LeftOut(some, rung, counts, sums, None, None, xp.zeros_like(copies))
 
     def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
-        """Return log Σ without the row itself: with the others of these, and with all others."""
+        """Return log Σ over all rows but the row itself: over those of `rows` and over the rest."""
         sample, xp = self.sample, array_namespace(self.sample.X)
         options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
         dtype = sample.X.dtype

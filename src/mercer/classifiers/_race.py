@@ -1,12 +1,12 @@
-"""Leave-one-out by elimination: what is surely not the best is judged on some rows only.
+"""Leave-one-out by elimination: candidates that are clearly not the best see some rows only.
 
 All rules and bandwidths are judged on a first random subset of the rows, each by the classifier
 without that row and with all others.  Those that are behind the best by more than chance explains
 drop out, the others go on to more rows, until one is left or all rows have been judged.
 
-Which rows are judged first: the rows of each class are put in random order, and a stage takes the
-first so many of them.  These stand for the others of their class.  The heaviest rows are judged at
-the first stage, and stand for themselves only.
+The rows of each class are put in random order, and each stage takes the next ones of them.  The
+rows judged so far stand for the others of their class.  The heaviest rows are judged at the first
+stage, and stand for themselves only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,23 +23,24 @@ from mercer._arrays import Array, like, to_numpy
 from mercer.classifiers._leave_one_out import Ladder, LeftOut
 from mercer.samples import SortedSample, log_normalise
 
-_ALL_UP_TO = 2**15  # rows of a sample that is judged at once
-_FIRST = 2**13  # rows of the first stage, or up to twice as many where classes differ in size
-_GROWTH = 2
-_SEED = 0x4D6572636572  # one that no made-up data were drawn with
-# Standard errors beyond which a difference is real.  If two were equally good, either would be
-# right on as many of the rows on which they differ: Hoeffding's bound is exp(−6.5²/2) = 7e-10.
+_ALL_UP_TO = 2**15  # A sample of up to this many rows is judged in one stage.
+_FIRST = 2**13  # The first stage has this many rows, or up to twice as many if classes are unequal.
+_GROWTH = 2  # Each stage brings the rows that are judged to this many times as many.
+_SEED = 0x4D6572636572  # It is unusual, so that users will not have drawn their data with it.
+# A difference of more than this many standard errors is real.  If two candidates were equally good,
+# each would be right on half of the rows on which they differ: Hoeffding's bound is
+# exp(−6.5²/2) = 7e-10.
 _ERRORS = 6.5
-# Rows decided differently that are reckoned with, though none was seen: a share of 1/r of the rows
-# misses all of 6.5·√8·r = 18r others with probability exp(−18) = 1e-8.
+# This many rows are assumed to be decided differently although none was seen: a share of 1/r of the
+# rows misses all of 6.5·√8·r = 18r others with probability exp(−18) = 1e-8.
 _UNSEEN = 8
 Table = dict[str, NDArray[Any]]
 Rules = Mapping[str, Callable[[LeftOut], Sequence[Array]]]
 Runner = tuple[str, int]  # a rule, and the index of a bandwidth
 Verdict = tuple[Array, Array]  # whether rows were found right, and at what loss
 _SCORES = ("accuracy", "balanced_accuracy", "log_loss", "balanced_log_loss")
-TIE = 1e-12  # scores that differ by less are equal
-_WORST = 745.0  # −log of the smallest positive number
+TIE = 1e-12  # Scores that differ by less than this are equal.
+_WORST = 745.0  # the largest loss: −log of the smallest positive number
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Stages:
 
     @classmethod
     def of(cls, sample: SortedSample, most: int | None = None) -> "Stages":
-        """Draw the stages, of all rows or of `most`; the same for the same classes and weights."""
+        """Draw the stages of all rows, or of `most`; they depend on classes and weights alone."""
         n, codes = sample.codes.size, sample.codes
         stage, certain = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
         if not has_stages(sample, most):
@@ -90,7 +91,7 @@ class Stages:
         return cls(sample, stage, certain, last=len(quotas) - 1 if most < n else int(stage.max()))
 
     def rows(self, stage: int) -> NDArray[np.int64] | None:
-        """Return the rows judged at this stage; None where all are at once."""
+        """Return the rows judged at this stage; None if all rows are judged at once."""
         rows = np.flatnonzero(self.stage == stage)
         return None if rows.size == self.stage.size else rows
 
@@ -139,10 +140,10 @@ class Standing:
     total : float
         What they add up to.
     variances : array of shape (m,)
-        What a row found right by one of two adds to the variance of their difference, in
-        units of 1/total².
+        What a row that only one of two candidates finds right adds to the variance of their
+        difference, in units of 1/total².
     unseen : float
-        The largest that a row not judged could add.
+        The most that a row that has not been judged could add to it.
     """
 
     shares: Array
@@ -156,7 +157,7 @@ class Standing:
         return xp.sum(xp.astype(values, xp.float64) * self.shares) / self.total
 
     def is_worse(self, found: Array, best: Array) -> Array:
-        """Whether decisions (m,) are surely worse, over all rows, than the best ones (m,)."""
+        """Tell whether decisions (m,) are surely worse, over all rows, than the best ones (m,)."""
         xp = array_namespace(self.shares)
         gain = xp.astype(best, xp.float64) - xp.astype(found, xp.float64)
         variance = xp.sum(gain**2 * self.variances) + _UNSEEN * self.unseen
@@ -170,13 +171,13 @@ class Standing:
 
 
 def has_stages(sample: SortedSample, most: int | None = None) -> bool:
-    """Whether a sample is large enough to judge some of its rows first, or only `most`."""
+    """Tell whether some rows of a sample are judged before others, or only `most` of them."""
     n = sample.codes.size
     return bool(n > max(_ALL_UP_TO, 2 * _FIRST)) or (most is not None and n > most)
 
 
 def _heavy(sample: SortedSample, most: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return the heaviest rows of each class: at most so many, and none where more are alike."""
+    """Tell which rows of each class are the heaviest: at most `most`, so that ties are left out."""
     omega, heavy = to_numpy(sample.weights), np.zeros(sample.codes.size, dtype=bool)
     if (omega == omega[0]).all():
         return heavy
@@ -192,10 +193,10 @@ def race(
 ) -> Table:
     """Return the leave-one-out results of every rule at every bandwidth, as columns of a table.
 
-    Narrowest first for each rule.  `rows` is how many rows a score comes from, at most so many
-    where that is asked for; a score from fewer than the best's is the best's plus the difference on
-    these rows, and `error` the standard error of that difference.  A rule may score rows in
-    several ways; only what all of them find right is.
+    The narrowest is first for each rule.  `rows` is how many rows a score comes from, not more than
+    `most`.  A score from fewer rows than the best one's is the best score plus the difference on
+    these rows, and `error` is the standard error of that difference.  A rule may score rows in
+    several ways; a row is right only if it is right in all of them.
     """
     stages = Stages.of(sample, most)
     runners = [(rule, rung) for rule in rules for rung in reversed(range(len(ladder.bandwidths)))]
@@ -222,7 +223,7 @@ def race(
             running = running[~to_numpy(xp.stack(worse))]
         if running.size == 1:
             break
-    # Scores on fewer rows, moved by what the best one's has moved since.
+    # Scores on fewer rows are moved by as much as the best one's score has moved since.
     moved = scores[reached[best], best] - scores[reached, best]
     final = np.maximum(scores[reached, np.arange(len(runners))] + moved, 0.0)
     final[:, :2] = np.minimum(final[:, :2], 1.0)
@@ -253,7 +254,7 @@ def _judge(
     rows: NDArray[np.int64] | None,
     verdicts: dict[Runner, list[Verdict]],
 ) -> None:
-    """Add the verdicts on some rows to those there are, one for each runner."""
+    """Add the verdicts on some rows to those of each runner."""
     rungs = sorted({rung for _, rung in runners})
     for part in ladder.at(rungs).parts(rows):
         for rule, scores in rules.items():
@@ -268,14 +269,14 @@ def _judge(
 
 def _verdict(sample: SortedSample, part: LeftOut, ways: Sequence[Array]) -> Verdict:
     """Return whether each row was found right in all ways, and its largest loss."""
-    xp, own = array_namespace(part.counts), sample.is_of_class(part.rows)
+    xp, is_own = array_namespace(part.counts), sample.is_of_class(part.rows)
     classes = sample.classes[sample.index(part.rows)]
     rights, losses = [], []
     for log_scores in ways:
         rights.append(xp.argmax(log_scores, axis=1) == classes)
-        losses.append(-xp.sum(xp.where(own, log_normalise(log_scores), 0.0), axis=1))
+        losses.append(-xp.sum(xp.where(is_own, log_normalise(log_scores), 0.0), axis=1))
     loss = xp.max(xp.stack(losses), axis=0)
-    # A row whose class vanished with it: as bad as can be.
+    # A row that was all of its class has an infinite loss.
     loss = xp.clip(loss, 0.0, _WORST)
     return xp.all(xp.stack(rights), axis=0), loss
 

@@ -1,4 +1,4 @@
-"""The bandwidth that leave-one-out chooses: a ladder around Silverman's, which goes on at need."""
+"""The bandwidth that leave-one-out chooses, from a ladder around Silverman's that may grow."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +11,11 @@ from mercer.classifiers._leave_one_out import Ladder
 from mercer.classifiers._race import TIE, Rules, Table, choose, has_stages, race
 from mercer.samples import SortedSample
 
+_EXTENSIONS, _STEPS = 4, 8  # A ladder is extended up to four times, by eight rungs.
+_ERRORS = 2  # If only some rows are judged, a score must rise by this many standard errors.
+_LADDER_REACH = 16  # The ladder reaches from the centre / 16 to the centre · 16.
+_QUARTILE_ROWS = 2**15  # Quartiles are taken from at least this many rows of a large sample.
+
 
 def self_tune(
     prepare: Callable[[tuple[float, ...]], Ladder],
@@ -19,9 +24,9 @@ def self_tune(
     scoring: str,
     most: int | None = None,
 ) -> tuple[Table, int, Ladder]:
-    """Return leave-one-out results, which of them is the best, and what is known at its bandwidth.
+    """Return leave-one-out results, which of them is the best, and the ladder at its bandwidth.
 
-    `prepare` takes bandwidths, widest first; `most` is how many rows are judged at most.
+    `prepare` takes bandwidths, widest first; at most `most` rows are judged.
     """
     winners: dict[float, Ladder] = {}
 
@@ -37,7 +42,7 @@ def self_tune(
 
 
 def sample_bandwidth(bandwidth: Any, sample: SortedSample, **options: Any) -> float:
-    """Return a bandwidth as a number; rules see as many rows as the weights add up to."""
+    """Return a bandwidth as a number; for rules, N is what the weights add up to."""
     n_rows = float(sample.weights.sum())
     return resolve_bandwidth(bandwidth, sample.X, sample.weights, n_rows=n_rows, **options)
 
@@ -50,8 +55,8 @@ def search(
 ) -> tuple[Table, int]:
     """Return the leave-one-out results of a ladder of bandwidths, and which of them is the best.
 
-    `run` takes bandwidths, widest first.  They are Silverman's times 16 … 1/16; where the score is
-    still rising at an end of the ladder, it goes on there.
+    `run` takes bandwidths, widest first.  They are Silverman's times 16 … 1/16; if the score still
+    rises at an end of the ladder, the ladder is extended there.
     """
     results = run(tuple(bandwidth_ladder(_centre(sample))[::-1].tolist()))
     best = choose(results, scoring)
@@ -69,7 +74,7 @@ def search(
             results = _merged(results, run(tuple(more[::-1].tolist())))
             best = choose(results, scoring)
             continue
-        # Only scores of one race can be compared: the best so far runs again.
+        # Only scores of one race can be compared, so that the best so far takes part again.
         latest = run(tuple(np.sort(np.append(more, so_far))[::-1].tolist()))
         rule, bandwidth = (latest[key][choose(latest, scoring)] for key in ("rule", "bandwidth"))
         results = _merged(results, latest)
@@ -79,7 +84,7 @@ def search(
 
 
 def _centre(sample: SortedSample) -> float:
-    """Return Silverman's bandwidth, by quartiles where wild rows put it out of all proportion."""
+    """Return Silverman's bandwidth, from quartiles if a few far rows make it much too large."""
     silverman = sample_bandwidth("silverman", sample)
     xp = array_namespace(sample.X)
     unit = float(xp.max(xp.abs(sample.X))) or 1.0
@@ -116,7 +121,7 @@ def _rising_end(results: Table, best: int, scoring: str) -> str | None:
 def _merged(a: Table, b: Table) -> Table:
     """Put two tables into one, in the order of rules and bandwidths.
 
-    Of what is in both, what was judged on more rows stays.
+    Of a candidate in both, the result from more rows is kept.
     """
     both = {key: np.concatenate([a[key], b[key]]) for key in a}
     rules = list(dict.fromkeys(a["rule"].tolist()))
@@ -125,9 +130,3 @@ def _merged(a: Table, b: Table) -> Table:
     rank, bandwidth = rank[order], both["bandwidth"][order]
     is_new = np.append(True, (np.diff(rank) != 0) | (np.diff(bandwidth) != 0))
     return {key: values[order[is_new]] for key, values in both.items()}
-
-
-_EXTENSIONS, _STEPS = 4, 8
-_ERRORS = 2  # standard errors by which a score must rise where some rows are judged only
-_LADDER_REACH = 16
-_QUARTILE_ROWS = 2**15  # at least as many tell the quartiles well enough

@@ -35,12 +35,12 @@ class Density:
         return self.kind == "parzen"
 
     def window(self, bandwidth: float) -> float:
-        """Width of the windows."""
+        """Return the width of the windows."""
         return bandwidth if self.kind == "parzen" else mercer_width(bandwidth)
 
     def of_rows(self, order: NDArray[np.int64]) -> "Density":
         """Return the same for rows in another order."""
-        if self.subset is None or order.size == 0:  # of a Dask array: as they were given
+        if self.subset is None or order.size == 0:  # Rows of a Dask array keep their order.
             return self
         is_in = np.isin(order, self.subset)
         return Density(self.kind, np.flatnonzero(is_in))
@@ -61,12 +61,12 @@ class Density:
         if self.subset is None:
             F = kernel_sum(X, weights=counts, bandwidth=widths, tol=tol)
             return home_of(weights).computed(xp.maximum(xp.astype(F, xp.float64), weights))
-        # A row keeps its own term, outside the subset too; the others are scaled up.
+        # Every row has its own term, in the subset or not; terms of other rows are scaled up.
         home = home_of(weights)
         chosen, rows = (home.take_rows(A, self.subset) for A in (counts, X))
         F = kernel_sum(X, rows, weights=chosen, bandwidth=widths, tol=tol)
-        own = self.in_subset(weights)
-        others = xp.maximum(xp.astype(F, xp.float64) - own, xp.zeros_like(own))
+        self_terms = self.subset_weights(weights)
+        others = xp.maximum(xp.astype(F, xp.float64) - self_terms, xp.zeros_like(self_terms))
         return home.computed(weights + others * self._scale(weights))
 
     def rows_for_points(self, X: Array, weights: Array) -> tuple[Array, Array]:
@@ -78,23 +78,23 @@ class Density:
         return rows, chosen * (xp.sum(weights) / xp.sum(chosen))
 
     def leaving(self, weights: Array, unit: Array) -> Array | None:
-        """Weight of each row's window in the other rows' densities, where it is not `unit`."""
+        """Return the weight of each row's window in other densities; None if that is `unit`."""
         if self.subset is None:
             return None
-        share = self.in_subset(weights) / weights
+        share = self.subset_weights(weights) / weights
         return unit * share * float(array_namespace(weights).min(self._scale(weights)))
 
-    def in_subset(self, weights: Array) -> Array:
+    def subset_weights(self, weights: Array) -> Array:
         """Return the weights of rows in the subset, 0 for others: (n,)."""
         mask = np.zeros(weights.shape[0])
         mask[self.subset] = 1
         return weights * home_of(weights).beside(mask, weights)
 
     def _scale(self, weights: Array) -> Array:
-        """By how much the subset's other rows stand for all others: (n,)."""
+        """Return the factor by which the subset's other rows stand for all other rows: (n,)."""
         xp = array_namespace(weights)
-        own = self.in_subset(weights)
-        rest = xp.sum(own) - own
+        chosen = self.subset_weights(weights)
+        rest = xp.sum(chosen) - chosen
         alone = rest <= 0
         return xp.where(alone, 0.0, (xp.sum(weights) - weights) / xp.where(alone, 1.0, rest))
 
@@ -107,5 +107,5 @@ def choose_subset(
         return None
     count = size if isinstance(size, int | np.integer) else max(1, round(size * n))
     if count > n:
-        raise ValueError(f"density_subset={size} asks for more than the {n} rows there are.")
+        raise ValueError(f"density_subset={size} asks for more rows than the {n} of X.")
     return np.sort(random_state.permutation(n)[: int(count)])

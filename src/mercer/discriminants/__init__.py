@@ -15,7 +15,8 @@ with Gaussians on its outputs (``_gaussian``), classes::
      └─► sample ──► width, nodes ──► moments of all rows ──► path of fits ──┘      (sparse)   rule
 
 Rows may be torch tensors, through scikit-learn's array API dispatch: then everything heavy is
-torch's, on their device.  Labels, samples and what is as small as the classes stay with NumPy.
+torch's, on their device.  Labels, samples and arrays of one entry for each class
+stay with NumPy.
 
 The linear algebra is in :mod:`mercer.spectral`; sums of kernels are :mod:`mercer.sums`.
 """

@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array
-from mercer._memory import by_slabs, room_on_device
+from mercer._memory import by_slabs, explain_full_device
 from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
@@ -19,10 +19,8 @@ from mercer.samples import (
 )
 from mercer.sums import combine_kernel
 
-__all__ = ["KERNEL_NAMES", "FisherDiscriminant", "validate_rows"]
-
 KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
-_ONE_WIDTH = ("rbf", "laplacian")  # kernels in which columns of other scales drown each other
+_ONE_WIDTH = ("rbf", "laplacian")  # In these kernels a wide column drowns the others.
 
 
 @on_dask(transform=lambda m: (m._n_features_out, np.float64))
@@ -32,7 +30,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
     kernel ``_kernel`` and the rule ``_rule_coef`` (C − 1, C), ``_rule_intercept`` (C,) that
     turns discriminants into scores.  All arrays are of the library of the rows, and on their
-    device; ``classes_`` is where y was.
+    device; ``classes_`` is on the device of y.
     """
 
     classes_: Array
@@ -70,17 +68,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         """
         check_is_fitted(self)
         X, coef = check_new_rows(self, X, self._fitted), self.dual_coef_[:, : self._n_features_out]
-        with room_on_device(f"the discriminants of {X.shape[0]} rows"):
+        with explain_full_device(f"the discriminants of {X.shape[0]} rows"):
             return by_slabs(lambda rows: self._combine(rows, coef), X, 16 * coef.shape[1])
 
     @property
     def _n_features_out(self) -> int:
-        """How many columns `transform` returns."""
+        """Number of columns that `transform` returns."""
         most = int(self.dual_coef_.shape[1])
         return most if self.n_components is None else min(self.n_components, most)
 
     def _check_components(self, n_classes: int) -> None:
-        """Refuse more components than there are discriminants."""
+        """Raise ValueError for more components than there are discriminants."""
         if self.n_components is not None and self.n_components > n_classes - 1:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {n_classes - 1} discriminants "

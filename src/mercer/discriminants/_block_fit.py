@@ -33,17 +33,13 @@ if TYPE_CHECKING:
     from mercer.discriminants._exact import KernelFisherDiscriminant as Exact
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-__all__ = ["fit_exact", "fit_sparse"]
-
 Array = NDArray[np.float64]
 
-# Rows whose labels are brought together, so that the sample is the one that is drawn in memory.
-_LABELS_TOGETHER = 10_000_000
-_BLOCK = 2**21  # entries of a block of node kernels
+_BLOCK = 2**21  # A block of node kernels has this many entries.
 
 
 def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most: int) -> "Exact":
-    """Bring a short table together and fit it; refuse a long one."""
+    """Load a short table and fit it; ValueError for a long one."""
     _check_chunks(X)
     if X.shape[0] > most:
         raise ValueError(
@@ -63,8 +59,8 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
     model._validate_params()
     if model.node_choice == "validation":
         raise ValueError(
-            "node_choice='validation' takes no Dask array, of which it would copy nine tenths; "
-            "use 'all' or 'loo'."
+            "node_choice='validation' takes no Dask array, because it would copy nine tenths of "
+            "it; use 'all' or 'loo'."
         )
     table = _Table.of(model, X, y, sample_weight)
     model._check_components(len(table.in_class))
@@ -86,18 +82,18 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
         n_nodes = model._best_count(left_out_scores(model._path, K, sample, units, *options))
     model.support_ = table.original(chosen)
     model._finish(n_nodes)
-    model._state = BlockState(table.in_class, X.shape[0])  # for partial_fit after fit
+    model._state = BlockState(table.in_class, X.shape[0])  # so that partial_fit can follow
     return model
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Rows in blocks, their classes and counts, and what the regression makes of the classes.
+    """Rows in blocks, their classes and counts, and the weights that the regression gives them.
 
     Attributes
     ----------
     sample : BlockSample
-        Rows that count.
+        Rows of positive weight.
     in_class, class_weight, weights_per_row : ndarrays of shape (C,)
         Sample weight of each class, its factor, and the weight p of a row of sample weight 1.
     scale, total : float
@@ -114,11 +110,11 @@ class _Table:
 
     @classmethod
     def of(cls, model: "Sparse", X: Any, y: Any, sample_weight: Any) -> "_Table":
-        """Check what users pass, and set the classes."""
+        """Return the checked table, and set the classes of the model."""
         sample: Any = check_training(model, X, y, sample_weight)
         n_classes, in_class = sample.n_classes, sample.counts
         class_weight = check_class_weight(model.class_weight, model.classes_, in_class)
-        # As `encode` makes them: p is a factor of the class times the row's sample weight.
+        # As in `encode`, p is a factor of the class times the row's sample weight.
         total = float((in_class * class_weight).sum())
         if model.scatter == "class":
             per_row, scale = 1 / in_class / n_classes, float(n_classes)
@@ -131,7 +127,7 @@ class _Table:
         return int(self.sample.X.shape[0])
 
     def take(self, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Coding]:
-        """Bring a sample together, in which every class keeps its weight and targets."""
+        """Load a sample of rows, in which every class keeps its weight and targets."""
         X, labels, counts, leaving = self.sample.take(rows, *self.sample.columns)
         labels, removed = labels.astype(np.intp), leaving / counts
         has = np.bincount(labels, counts, len(self.in_class))
@@ -160,7 +156,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _AddUp:
-    """The moments of one block; long tables in single precision, as in memory."""
+    """A function from a block to its moments, in single precision if the table is long."""
 
     kernel: KernelFunction
     nodes: Array
@@ -179,7 +175,7 @@ class _AddUp:
         for rows in gen_batches(len(X), max(_BLOCK // len(self.nodes), 256)):
             if self.single:
                 part = np.subtract(X[rows], centre, dtype=np.float32)
-                K: NDArray[Any] = self.kernel.single(part, near)
+                K: NDArray[Any] = self.kernel.single_precision_matrix(part, near)
             else:
                 K = self.kernel.matrix(X[rows], self.nodes)
             moments.absorb(K, labels[rows], weights[rows], 1.0 / removed[rows])
@@ -193,7 +189,7 @@ def _add_up(model: "Sparse", table: _Table, *, is_long: bool) -> Moments:
         model._kernel,
         model.X_fit_,
         shift,
-        table.weights_per_row * table.total,  # moments of later blocks can be added
+        table.weights_per_row * table.total,  # so that moments of later blocks can be added
         is_long and model._kernel.kernel == "rbf",
     )
     moments: Moments = table.sample.reduce(add, _merge)
@@ -201,14 +197,14 @@ def _add_up(model: "Sparse", table: _Table, *, is_long: bool) -> Moments:
 
 
 def _merge(a: Moments, b: Moments) -> Moments:
-    both = Moments.empty(len(a.weights), a.shift)  # what a task was given stays as it is
+    both = Moments.empty(len(a.weights), a.shift)  # Dask may use `a` and `b` again.
     both.merge(a)
     both.merge(b)
     return both
 
 
 def _all_rows(model: "Sparse", table: _Table) -> tuple[NDArray[Any] | None, Coding | None]:
-    """Bring all rows together where the ridge is chosen by leave-one-out; else nothing."""
+    """Load all rows if the ridge is chosen by leave-one-out; else return None twice."""
     if model._given_alpha() is not None or not model._ridge_by_loo():
         return None, None
     n_bytes = 8 * table.n_rows * (len(model.X_fit_) + table.sample.X.shape[1])
@@ -225,4 +221,4 @@ def _all_rows(model: "Sparse", table: _Table) -> tuple[NDArray[Any] | None, Codi
 
 def _check_chunks(X: Any) -> None:
     if X.ndim != 2 or np.isnan(X.shape[0]):
-        check_dask_rows(X, "X")  # refuses it
+        check_dask_rows(X, "X")  # raises the error

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import fit_context
 from mercer.discriminants._base import validate_rows
 from mercer.discriminants._buffer import RowBuffer
@@ -27,10 +27,7 @@ from mercer.samples import (
 if TYPE_CHECKING:
     from mercer.discriminants._sparse import SparseKernelFisherDiscriminant as Sparse
 
-__all__ = ["BlockFitting", "BlockState"]
-
-
-# Rows that are kept: from then on, the nodes stay.
+# Rows are kept, and nodes chosen again, until there are this many of them.
 _MOST_KEPT = 10_000
 
 
@@ -41,13 +38,13 @@ class BlockState:
     Attributes
     ----------
     class_counts : ndarray of shape (n_classes,)
-        Sample weight that has come for each class.
+        Sample weight of the rows of each class so far.
     n_rows : int
-        Rows that have come.
+        Number of rows so far.
     buffer : RowBuffer or None
-        Rows that are kept; None once the nodes stay.
+        Rows that are kept; None once the nodes are final.
     rng : RandomState or None
-        For the choice of nodes, while that may be made again.
+        For the choice of nodes, while it may be made again.
     """
 
     class_counts: FloatArray
@@ -65,7 +62,7 @@ class BlockFitting:
     ) -> "Sparse":
         """Add a block of rows.
 
-        Rows are kept until there are 10 000 of them, and width and nodes are chosen anew each
+        Rows are kept until there are 10 000 of them, and width and nodes are chosen again each
         time their number has doubled.  From then on the nodes stay, and a block only adds to
         their moments, so that memory no longer grows.  Blocks should be drawn at random.
 
@@ -76,7 +73,7 @@ class BlockFitting:
         y : array-like of shape (n_samples,)
             Their classes.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever come; needed in the first call.
+            All classes that any block will have; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers say how often each row counts.  Others are relative to those of the
             other blocks, and after `fit` to a mean of one.
@@ -100,13 +97,13 @@ class BlockFitting:
         rows = np.flatnonzero(counts > 0)
         position = self._state.n_rows + rows
         self._state.n_rows += X.shape[0]
-        with room_on_device(f"a block of {len(rows)} rows"):
+        with explain_full_device(f"a block of {len(rows)} rows"):
             _add(self, take_rows(X, rows), labels[rows], counts[rows], position)
         return self
 
 
 def _check_parameters(estimator: "Sparse") -> None:
-    """Refuse what needs all rows at once."""
+    """Raise ValueError for parameters that need all rows at once."""
     refused = {
         "class_weight": ("balanced",),
         "scatter": ("class",),
@@ -120,9 +117,11 @@ def _check_parameters(estimator: "Sparse") -> None:
 
 
 def _start(estimator: "Sparse", classes: Any, X: Array, y: Array) -> None:
-    """Begin with no rows."""
+    """Set the classes, and a state without rows."""
     if classes is None:
-        raise ValueError("The first call of partial_fit needs classes: all that will ever come.")
+        raise ValueError(
+            "The first call of partial_fit needs classes: all that any block will have."
+        )
     known = np.unique(to_numpy(classes) if is_torch_array(classes) else classes)
     if len(known) < 2:
         raise ValueError("partial_fit needs at least two classes in classes.")
@@ -147,14 +146,14 @@ def _add(
     counts: FloatArray,
     position: NDArray[np.intp],
 ) -> None:
-    """Take in rows, choose nodes if that is due, and solve."""
+    """Add rows, choose nodes again if there are twice as many rows as at the last choice, solve."""
     state = estimator._state
     buffer, seen, classes = state.buffer, state.class_counts, to_numpy(estimator.classes_)
     new = class_sums(labels, counts, len(seen))
     if buffer is None and ((seen == 0) & (new > 0)).any():
         late = classes[(seen == 0) & (new > 0)][0]
         warnings.warn(
-            f"class {late} comes for the first time after the nodes were chosen, so none of them "
+            f"Class {late} comes for the first time after the nodes were chosen, so none of them "
             "stands for it: give partial_fit blocks drawn at random.",
             stacklevel=4,
         )

@@ -7,10 +7,8 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-__all__ = ["RowBuffer"]
-
 Array = NDArray[np.float64]
-Rows = Any  # float64, of NumPy or of torch on any device
+Rows = Any  # A float64 array of NumPy, or of torch on any device.
 
 
 @dataclass(frozen=True)

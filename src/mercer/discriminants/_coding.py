@@ -16,26 +16,14 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, like, to_numpy
 from mercer.samples import Sample
 
-__all__ = [
-    "Coding",
-    "Discriminants",
-    "class_sums",
-    "contrasts",
-    "encode",
-    "encode_rows",
-    "rotate",
-    "weight_of_others",
-]
-
-
-_LEAST = 1e-100  # share of the targets that a fit may leave over
+_LEAST = 1e-100  # The unexplained share of the targets is at least this.
 
 
 @dataclass(frozen=True)
 class Coding:
-    """Rows and classes as the regression sees them.
+    """Rows and classes as weights and targets of the regression.
 
-    Labels and weights are made and sampled as NumPy arrays; `like` puts them where rows are.
+    Labels and weights are made and sampled as NumPy arrays; `like` puts them on the rows' device.
 
     Attributes
     ----------
@@ -76,7 +64,7 @@ class Coding:
 
     @property
     def observations(self) -> Array:
-        """How many rows leave-one-out sees in each row, of shape (n_rows,)."""
+        """Number of rows that leave-one-out counts each row as, of shape (n_rows,)."""
         return 1.0 / self.removed
 
     def like(self, X: Array) -> "Coding":
@@ -103,8 +91,8 @@ class Coding:
         """Return the coding of a sample in which every class keeps its weight and targets."""
         return replace(
             self.part(rows),
-            rule_weights=_as_in(self.rule_weights, self.labels, rows),
-            weights=_as_in(self.weights, self.labels, rows),
+            rule_weights=_rescale_classes(self.rule_weights, self.labels, rows),
+            weights=_rescale_classes(self.weights, self.labels, rows),
         )
 
 
@@ -117,7 +105,7 @@ class Discriminants:
     rotation : array of shape (C − 1, C − 1)
         Regression coefficients times this are the discriminants, strongest first.
     inverse : array of shape (C − 1, C − 1)
-        The way back.
+        The inverse of the rotation.
     eigenvalues : array of shape (C − 1,)
         The criterion J of each: between-class over regularised within-class scatter.
     """
@@ -152,8 +140,8 @@ def encode_rows(
     class_weight : ndarray of shape (C,)
         Factors on the rows of each class.
     scatter : {"class", "total", "sum"}
-        Divide every class's scatter by its own weight, the sum of them by the total weight, or
-        nothing by anything.
+        Divide the scatter of each class by its own weight, the sum of all by the total weight, or
+        do not divide.
     """
     n_classes = len(class_weight)
     rule = sample_weight * class_weight[labels]
@@ -170,7 +158,7 @@ def encode_rows(
 
 
 def weight_of_others(share: Array) -> Array:
-    """Return 1 − share for shares of the weight; a row that has nearly all leaves rounding."""
+    """Return 1 − share of the weight, at least eps: the rest beside nearly all is rounding."""
     xp = array_namespace(share)
     return xp.maximum(1.0 - share, np.finfo(float).eps)
 
@@ -207,7 +195,7 @@ def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
     scale : float
         The paper's N over the normalised scatter.
     """
-    small, shares = to_numpy(unexplained), to_numpy(shares)  # a step of NumPy on any device
+    small, shares = to_numpy(unexplained), to_numpy(shares)  # small enough for NumPy
     rest, vectors = np.linalg.eigh((small + small.T) / 2)  # ascending: strongest first
     rest = np.clip(rest, _LEAST, 1.0)
     eigenvalues = (1.0 - rest) / rest
@@ -220,8 +208,8 @@ def rotate(unexplained: Array, shares: Array, scale: float) -> Discriminants:
     return Discriminants(*(like(part, unexplained) for part in parts))
 
 
-def _as_in(weights: Array, labels: NDArray[np.intp], rows: NDArray[np.intp]) -> Array:
-    """Return the weights of some rows, rescaled class by class to what the classes had."""
+def _rescale_classes(weights: Array, labels: NDArray[np.intp], rows: NDArray[np.intp]) -> Array:
+    """Return the weights of some rows, rescaled so that each class keeps its total weight."""
     had = np.bincount(labels, weights=weights)
     has = np.bincount(labels[rows], weights=weights[rows], minlength=len(had))
     factor = np.divide(had, has, out=np.ones_like(had), where=has > 0)

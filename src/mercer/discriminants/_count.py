@@ -1,4 +1,4 @@
-"""How many nodes: the score at every stage of the path, from one factorisation."""
+"""The number of nodes: scores at many counts along the path, from one factorisation."""
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -9,10 +9,7 @@ from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import score_rule
 from mercer.discriminants._path import NodePath
 
-__all__ = ["count_grid", "fewest_best", "held_out_scores", "left_out_scores"]
-
-
-# Node counts at which the score is computed, on a logarithmic scale.
+# The score is computed at this many counts of nodes, on a logarithmic scale.
 _STAGES = 60
 
 
@@ -60,11 +57,11 @@ def left_out_scores(
     units : ndarray of shape (n_rows,)
         Share of one unit of each row in the weight of the whole fit.
     log_priors, scoring
-        As everywhere.
+        Logarithms of the priors, and the name of the score.
     """
     latent, targets = path.latent(K), coding.targets
     xp = array_namespace(latent)
-    reach = xp.cumulative_sum(latent**2, axis=1)  # leverage over weight, for every number of nodes
+    reach = xp.cumulative_sum(latent**2, axis=1)  # leverage over weight, for every count
     level = targets / weight_of_others(units)[:, None]  # relative to the mean of the other targets
     scores = []
     for n_nodes in count_grid(len(path)):

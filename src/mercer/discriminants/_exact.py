@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -47,15 +47,14 @@ from mercer.samples import (
 )
 from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel
 
-__all__ = ["KernelFisherDiscriminant"]
-
-
-# Rows above which n_landmarks="auto" moves to landmarks, how many it takes at least, and the most
-# of all rows: features on nearly all rows are so nearly dependent that leave-one-out is rounding.
+# Above this many rows n_landmarks="auto" takes landmarks:
 _MOST_ROWS = 2000
+# at least this many,
 _LANDMARKS = 1000
+# and at most this share of the rows, as features on more are so nearly dependent that leave-one-out
+# is mostly rounding.
 _MOST_OF_ROWS = 0.85
-# Rows above which the ladder of widths is tried on a sample of this size.
+# With more rows than this, the ladder of widths is tried on a sample of this many.
 _SEARCH_ROWS = 500
 
 
@@ -283,7 +282,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             Itself.
         """
         X, y = validate_rows(self, X, y, double=True)
-        with room_on_device(f"a fit on {X.shape[0]} rows"):
+        with explain_full_device(f"a fit on {X.shape[0]} rows"):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
@@ -336,10 +335,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         return self
 
     def _resolve_n_terms(self, n_rows: int) -> int:
-        """Return how many rows the expansion may stand on.
+        """Return on how many rows the discriminants are expanded.
 
-        Landmarks cost rows times the square of their number, so that their number falls from 85 %
-        of the rows at the limit: time has no step beyond a factor of two there.
+        Landmarks cost rows times the square of their number.  So their number falls from 85 % of
+        the rows at the limit, and time does not jump by more than a factor of two there.
         """
         if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= _MOST_ROWS):
             return n_rows
@@ -348,7 +347,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         affordable = min(_MOST_OF_ROWS * n_rows, np.sqrt(_MOST_ROWS**3 / n_rows))
         n_landmarks = max(_LANDMARKS, int(affordable))
         warnings.warn(
-            f"{n_rows} rows are more than {_MOST_ROWS}: the discriminants are expanded on "
+            f"X has {n_rows} rows, more than {_MOST_ROWS}: the discriminants are expanded on "
             f"{n_landmarks} landmarks. Set n_landmarks to choose their number or to None for all "
             "rows, or use SparseKernelFisherDiscriminant.",
             stacklevel=7,
@@ -356,7 +355,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         return n_landmarks
 
     def _resolve_kernel(self, X: Array) -> KernelFunction:
-        """Return the kernel; with gamma="loo", its gamma is still open."""
+        """Return the kernel; with gamma="loo", its gamma is not chosen yet."""
         kernel = KernelFunction(self.kernel, 1.0, self.degree, self.coef0)
         if self.gamma == "loo" or not kernel.uses_gamma:
             return kernel
@@ -390,7 +389,7 @@ class _Problem:
         gamma: float,
         search: bool,
     ) -> Tuned:
-        """Choose width and ridge, with the coding where the decomposition is."""
+        """Choose width and ridge; the coding is on the device of the decomposition."""
         gammas = (gamma, "loo") if search else gamma
         return tune(decompose, gammas, coding, self.log_priors, self.scoring)
 
@@ -415,7 +414,7 @@ def _solve_all(
     coding = coding.like(X)
     tuned = problem.tune(gram.decompose_with(coding), coding, gamma, search)
     if sampled is not None:
-        tuned = replace(tuned, results=_with_line(sampled.results, tuned.results))
+        tuned = replace(tuned, results=_with_chosen_width(sampled.results, tuned.results))
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
     K = kernel.with_gamma(tuned.gamma).profile(base)
     if problem.penalty == "coef":
@@ -462,7 +461,7 @@ class _Gram:
 def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned, float]:
     """Return the leave-one-out surface of a sample with the shares of the classes, and its slack.
 
-    The sample is the same in every fit: who expands on all rows gives no random state.
+    The sample is the same in every fit, because an expansion on all rows uses no random state.
     """
     rows = stratified_rows(problem.coding.labels, _SEARCH_ROWS, 1.0, np.random.RandomState(0))
     sample = gram.among(rows)
@@ -473,21 +472,20 @@ def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned
 def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: float) -> float:
     """Return the best of the sample's width, one wider and two narrower ones, judged on all rows.
 
-    More rows fill narrower kernels and need less of a ridge.  Each is judged by leave-one-out at
-    the ridge that was its best on the sample, and at the next smaller one: the k-th of the path
-    there, and so the k-th of the path here.
+    More rows allow narrower kernels and need a smaller ridge.  Each width is judged at the ridge
+    that was its best on the sample, the k-th of its path, and at the next smaller one.
     """
     surface, coding = sampled.results, problem.coding.like(gram.base)
     best, _ = surface["best_index"]
     gammas, points = [], []
     last = len(surface["gamma"]) - 1
-    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # of equals the widest is taken
+    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # widest first
         column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
         gamma = float(surface["gamma"][rung])
         K, alphas = gram.at(gamma)
         for one in alphas[max(column - 1, 0) : column + 1]:
             basis = factor_kernel(K, coding.weights, float(one))
-            if basis is None:  # not positive: the decomposition has a sentence for that
+            if basis is None:  # K is not positive, for which the decomposition will raise an error.
                 return sampled.gamma
             ridge = np.array([one])
             gammas.append(gamma)
@@ -496,7 +494,7 @@ def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: flo
     return gammas[best_entry(score, error, tie_slack(coding))]
 
 
-def _with_line(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
+def _with_chosen_width(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
     """Return a sample's surface in which the chosen width is judged on all rows."""
     rung = int(np.flatnonzero(surface["gamma"] == line["gamma"][0])[0])
     found = {**surface, "best_index": (rung, line["best_index"][1])}

@@ -12,10 +12,7 @@ from array_api_compat import array_namespace, device
 
 from mercer._arrays import Array, like
 
-__all__ = ["Rule", "fit_rule", "rule_from_moments", "score_rule"]
-
-
-# Least variance of an output; the targets have variance one.
+# The variance of an output is at least this; the targets have variance one.
 _FLOOR = 1e-6
 
 
@@ -48,7 +45,7 @@ def fit_rule(
         Leave-one-out outputs: outputs of rows that were fitted scatter too little.
     fitted : ndarray of shape (…, n_rows, n_outputs)
         Outputs of the full fit.  Their class means give directions, the leave-one-out outputs
-        say how far along them a class lies, between nought and all the way: to leave out a row
+        say how far along them a class lies, between 0 and 1: leaving out a row
         pushes its output away from its class, and that push must not be taken for a difference
         between the classes.
     axes : ndarray of shape (…, n_outputs, n_outputs)

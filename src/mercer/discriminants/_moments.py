@@ -15,15 +15,13 @@ from mercer._linalg import one_thread
 from mercer._memory import in_blocks, working_memory
 from mercer._sklearn import effective_n_threads
 
-__all__ = ["Moments", "accumulate", "near_mean"]
+Array = Any  # A float64 array of NumPy, or of torch on any device.
 
-Array = Any  # float64, of NumPy or of torch on any device
-
-# Entries of a block of node kernels: 16 MB in float64.
+# A block of node kernels has this many entries, 16 MB in float64.
 _BLOCK = 2**21
-# Blocks of tensors are as large as a GPU needs to be busy, with this many copies of them at once.
+# A block of a tensor has this many entries, which keep a GPU busy.
 _BLOCK_TENSORS = 2**25
-_COPIES = 4
+_COPIES = 4  # Adding a block of a tensor needs this many copies of it at once.
 
 
 @dataclass
@@ -121,7 +119,7 @@ class Moments:
 
 
 def near_mean(K: Array, weights: NDArray[np.float64]) -> Array:
-    """Return the mean of some rows' kernels, by their weights: a shift that is near all rows'."""
+    """Return the weighted mean of some rows' kernels: a shift near the mean of all rows."""
     share = weights / weights.max()
     return like(share / share.sum(), K) @ K
 

@@ -14,9 +14,7 @@ from mercer.kernels import KernelFunction
 from mercer.samples import stratified_rows
 from mercer.spectral import greedy_selection
 
-__all__ = ["NodeLimits", "Nodes", "choose_nodes"]
-
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # This share of the total scatter is added to the within-class scatter.
 
 
 @dataclass(frozen=True)
@@ -87,28 +85,28 @@ def choose_nodes(
     picks = stratified_rows(coding.labels, size, 0.5, rng)
     candidates = take_rows(X, picks)
     shift = near_mean(kernel.matrix(X[:256, :], candidates), coding.weights[:256])
-    there = coding.like(X)
+    on_device = coding.like(X)
     moments = accumulate(
         Moments.empty(len(coding.shares), shift),
         lambda rows: kernel.matrix(X[rows, :], candidates),
-        there.labels,
-        there.weights,
-        there.observations,
+        on_device.labels,
+        on_device.weights,
+        on_device.observations,
     )
     U = (moments.class_means.T * moments.shares) @ contrasts(moments.shares)
     G = moments.total_scatter()
-    if criterion == "within":  # a difference, which rounding must not leave indefinite
+    if criterion == "within":  # The difference must stay positive in spite of rounding.
         G = add_to_diagonal(moments.within_scatter(), _ROUNDING * xp.linalg.diagonal(G))
     if penalty == "rkhs":
         G += alpha * kernel.matrix(candidates, candidates)
     else:
         G = add_to_diagonal(G, alpha)
     unit = 1.0
-    if criterion == "within":  # the paper's J: N is `scale` times the scatter, M is d dᵀ
+    if criterion == "within":  # The paper's J has N = `scale` times the scatter, and M = d dᵀ.
         two = len(coding.shares) == 2
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
-    with one_thread():  # many small products
+    with one_thread():  # Threads do not speed up many small products.
         path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
-    if path.order.size == 0:  # nothing tells the classes apart: one node, and the priors decide
+    if path.order.size == 0:  # Nothing separates the classes: with any node, priors decide.
         return Nodes(picks[:1], np.zeros(1))
     return Nodes(picks[path.order], path.criterion * unit)

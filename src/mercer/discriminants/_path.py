@@ -19,11 +19,10 @@ from mercer.discriminants._coding import contrasts
 from mercer.discriminants._gaussian import Rule, rule_from_moments
 from mercer.discriminants._moments import Moments
 
-__all__ = ["NodePath", "gcv_path", "solve_path"]
+Array = Any  # A float64 array of NumPy, or of torch on any device.
 
-Array = Any  # float64, of NumPy or of torch on any device
-
-# Added to the diagonal, relative to it, before a matrix is factored.
+# Before a matrix is factored, 1e-4 times this share of its diagonal is added, and ten times more
+# after each failure.
 _JITTER = 1e-10
 
 
@@ -95,10 +94,10 @@ class NodePath:
         """Return the threshold on the outputs of the fit on the first nodes.
 
         Class means of the outputs, and their variances along the discriminants, follow from the
-        moments; that a row was fitted is corrected by its mean leverage h, as generalised
-        cross-validation does: T − f₋ᵢ ≈ (T − f)/(1 − h).
+        moments.  They are corrected by the mean leverage h, because the rows were fitted, as in
+        generalised cross-validation: T − f₋ᵢ ≈ (T − f)/(1 − h).
         """
-        # A few numbers for each class: a step of NumPy, wherever the path is.
+        # These are a few numbers for each class, for which NumPy is quick enough.
         h = self.leverage(n_nodes)
         theta, axes = np.linalg.eigh(to_numpy(self.explained(n_nodes)))
         penalty = to_numpy(self.q[:n_nodes, :].T @ self.roughness[:n_nodes, :])
@@ -125,7 +124,7 @@ def solve_path(moments: Moments, R: Array, alpha: float) -> NodePath:
     P = solve_triangular(factor, half.T, lower=True)
     sizes = xp.arange(1, q.shape[0] + 1, dtype=xp.float64, device=device(q))
     freedom = 1.0 + sizes - alpha * xp.cumulative_sum(xp.linalg.diagonal(P))
-    # What node i adds to qᵀPq: with the nodes before it, whole and twice, and with itself.
+    # Half of what node i adds to qᵀPq: all of its terms with the nodes before it, half of its own.
     roughness = xp.tril(P, k=-1) @ q + xp.linalg.diagonal(P)[:, None] / 2 * q
     settings = (alpha, moments.mean, scores, moments.shares, moments.count)
     return NodePath(factor, q, freedom, roughness, *settings)
@@ -160,7 +159,7 @@ def _cholesky(A: Array) -> Array:
     """Factor a positive matrix that rounding may have made singular."""
     xp = array_namespace(A)
     diagonal = xp.linalg.diagonal(A)
-    diagonal = xp.where(diagonal > 0, diagonal, 1.0)  # a node that is nought everywhere
+    diagonal = xp.where(diagonal > 0, diagonal, 1.0)  # a node whose kernel is 0 everywhere
     jitter = _JITTER * 1e-4
     while jitter < 1e-3:
         factor = cholesky(add_to_diagonal(A, jitter * diagonal), lower=True)

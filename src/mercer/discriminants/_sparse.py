@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer._memory import room_on_device
+from mercer._memory import explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -43,14 +43,13 @@ from mercer.samples import (
     stratified_rows,
 )
 
-__all__ = ["SparseKernelFisherDiscriminant"]
-
-# Rows that the width and the nodes are chosen on, and the power of the class sizes in it.
+# Width and nodes are chosen on a sample of this many rows, in which a class of n rows has a share
+# in proportion to n to this power.
 _SAMPLE_ROWS = 10_000
 _SAMPLE_POWER = 0.75
-# Rows of NumPy above which kernels are computed in single precision while rows are added up.
+# In NumPy, kernels of longer tables than this are computed in single precision for the moments.
 _LONG_TABLE = 10_000
-# Ridge while nodes are chosen, relative to the kernel's diagonal, where none is given.
+# The ridge while nodes are chosen, relative to the kernel's diagonal, if the user gives none.
 _SELECTION_RIDGE = 1e-6
 # Above this many nodes per row the ridge is chosen by leave-one-out rather than by GCV.
 _MANY_NODES = 0.2
@@ -288,7 +287,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             Itself.
         """
         X, y = validate_rows(self, X, y, double=False)
-        with room_on_device(f"a fit on {X.shape[0]} rows"):
+        with explain_full_device(f"a fit on {X.shape[0]} rows"):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
@@ -314,7 +313,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
         self._set_support(sample.rows[chosen], X)
         self._finish(n_nodes)
-        self._state = BlockState(in_class, n_rows)  # for partial_fit after fit
+        self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -340,12 +339,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             yield self._labels(scores)
 
     def _set_priors(self, in_class: NDArray[np.float64], X: Array) -> None:
-        """Keep the priors of classes of these weights, where the rows are."""
+        """Set the priors of classes with these weights, on the device of the rows."""
         priors = check_priors(self.priors, in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
     def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
-        """Keep which rows are nodes, where the rows are."""
+        """Set the row numbers of the nodes, on the device of the rows."""
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
     def _choose(self, X: Array, coding: Coding, rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -407,11 +406,11 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         def double(rows: slice) -> Array:
             return kernel.matrix(X[rows, :], nodes)
 
-        # A device computes the kernels in less time than their products, in either precision.
+        # On a GPU the products take longer than the kernels, so that double precision costs little.
         is_long = len(X) > _LONG_TABLE and kernel.kernel == "rbf" and is_numpy_array(X)
         block = self._single_block(X) if is_long else double
         coding = coding.like(X)
-        weights = coding.weights * coding.total  # moments of later blocks can be added
+        weights = coding.weights * coding.total  # so that moments of later blocks can be added
         accumulate(self._moments, block, coding.labels, weights, coding.observations)
 
     def _single_block(self, X: NDArray[Any]) -> Callable[[slice], Array]:
@@ -420,14 +419,16 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         near = np.asarray(self.X_fit_ - centre, dtype=np.float32)
 
         def single(rows: slice) -> Array:
-            return kernel.single(np.subtract(X[rows], centre, dtype=np.float32), near)
+            return kernel.single_precision_matrix(
+                np.subtract(X[rows], centre, dtype=np.float32), near
+            )
 
         return single
 
     def _solve(self, X: Array | None, coding: Coding | None) -> NodePath:
         """Choose the ridge and factor the problem for every number of nodes.
 
-        The rows are needed only where the ridge is chosen by leave-one-out.
+        The rows are needed only if the ridge is chosen by leave-one-out.
         """
         moments, nodes = self._moments, self.X_fit_
         xp = array_namespace(nodes)
@@ -448,7 +449,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         return solve_path(moments, R, alpha)
 
     def _ridge_by_loo(self) -> bool:
-        """Whether the ridge is chosen by leave-one-out rather than by GCV."""
+        """Tell whether the ridge is chosen by leave-one-out rather than by GCV."""
         if self.alpha == "auto":
             return bool(self.X_fit_.shape[0] > _MANY_NODES * self._moments.count)
         return self.alpha == "loo"
@@ -472,17 +473,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         n_rows = X.shape[0]
         size = max(n_rows - int(self.validation_fraction * n_rows), len(coding.shares))
         kept = stratified_rows(coding.labels, size, 1.0, rng)
-        held = np.setdiff1d(np.arange(n_rows), kept)
-        if len(held) == 0:
+        held_out = np.setdiff1d(np.arange(n_rows), kept)
+        if len(held_out) == 0:
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} of {n_rows} rows leaves none to "
                 "choose the number of nodes on."
             )
-        fitted, new = take_rows(X, kept), take_rows(X, held)
+        fitted, new = take_rows(X, kept), take_rows(X, held_out)
         chosen = kept[self._choose(fitted, coding.take(kept), rng)]
         self._add_up(fitted, coding.part(kept))
         self._path = self._solve(fitted, coding.take(kept))
-        K, part = self._kernel.matrix(new, self.X_fit_), coding.part(held)
+        K, part = self._kernel.matrix(new, self.X_fit_), coding.part(held_out)
         options = (log_priors(self.priors_), self.scoring)
         n_nodes = self._best_count(held_out_scores(self._path, K, part.like(K), *options))
         self._add_up(new, part)
@@ -490,13 +491,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         return chosen, n_nodes
 
     def _best_count(self, score: NDArray[np.float64]) -> int:
-        """Keep the curve, and return the fewest nodes with the best score."""
+        """Set `node_results_`, and return the fewest nodes with the best score."""
         counts = count_grid(len(self._path))
         self.node_results_ = {"n_nodes": counts, "score": score}
         return int(counts[fewest_best(score)])
 
     def _finish(self, n_nodes: int) -> None:
-        """Keep the fit on the first nodes, and the path up to it."""
+        """Set the fitted attributes of the fit on the first nodes."""
         path = self._path = self._path.head(n_nodes)
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale

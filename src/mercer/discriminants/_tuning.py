@@ -12,27 +12,15 @@ from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
 from mercer.spectral import RidgeBasis
 
-__all__ = [
-    "Tuned",
-    "best_entry",
-    "evaluate",
-    "given_ridge",
-    "loo_rule",
-    "ridge_path",
-    "tie_slack",
-    "tune",
-]
-
-
-# Powers of two that the first ladder of widths takes, and the most that it may be widened to.
+# The first ladder of widths has these powers of two, and may grow to this one on either side.
 _FIRST_RUNGS = range(-3, 4)
 _LAST_RUNG = 12
-# Decades of the path of ridges, relative to the mean diagonal of the kernel.
+# The path of ridges spans these decades, relative to the mean diagonal of the kernel.
 _DECADES = (-9, 1)
 _PER_DECADE = 2
 
 
-# Ridges, scores and squared errors of each rung.
+# The ridges, scores and squared errors of each rung.
 _Surface = dict[int, tuple[FloatArray, FloatArray, FloatArray]]
 
 
@@ -54,7 +42,7 @@ def ridge_path(scale: float) -> FloatArray:
 
 
 def given_ridge(alpha: float, scale: float) -> FloatArray:
-    """Return the one ridge to use: beyond 10^±50 times the kernel's, all are alike."""
+    """Return one ridge as an array; beyond 10^±50 times the kernel's scale all are alike."""
     scale = 1.0 if scale <= 0 else scale
     return np.clip([alpha], 1e-50 * scale, 1e50 * scale)
 
@@ -76,7 +64,7 @@ def tune(
     gammas : float or (float, "loo")
         The one gamma to use, or the middle of a ladder whose best rung is wanted.
     coding : Coding
-        Rows and classes, where the decomposition is.
+        Rows and classes, on the device of the decomposition.
     log_priors : array of shape (C,)
         Logarithms of the priors.
     scoring : {"accuracy", "balanced_accuracy"}
@@ -88,16 +76,16 @@ def tune(
     middle = gammas[0] if isinstance(gammas, tuple) else gammas
     rows: _Surface = {}
     slack = np.inf if by_error else tie_slack(coding)
-    held: tuple[int, RidgeBasis] | None = None  # the best so far: a decomposition is large
+    best_basis: tuple[int, RidgeBasis] | None = None  # only one, as it is large
     for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
         basis, alphas = decompose(middle * 2.0**rung)
         rows[rung] = (alphas, *evaluate(basis, alphas, coding, log_priors, scoring))
-        if held is None or _best_point(rows, slack)[0] == rung:
-            held = (rung, basis)
+        if best_basis is None or _best_point(rows, slack)[0] == rung:
+            best_basis = (rung, basis)
         del basis
     best, column = _best_point(rows, slack)
-    if held is None or held[0] != best:  # ties are not transitive: the best can change back
-        held = (best, decompose(middle * 2.0**best)[0])
+    if best_basis is None or best_basis[0] != best:  # Ties are not transitive.
+        best_basis = (best, decompose(middle * 2.0**best)[0])
     rungs = sorted(rows)
     alphas, score, error = (np.stack([rows[rung][k] for rung in rungs]) for k in range(3))
     results = {
@@ -108,7 +96,7 @@ def tune(
         "rows": np.full(len(rungs), coding.labels.shape[0]),
         "best_index": (rungs.index(best), column),
     }
-    return Tuned(middle * 2.0**best, float(rows[best][0][column]), held[1], results)
+    return Tuned(middle * 2.0**best, float(rows[best][0][column]), best_basis[1], results)
 
 
 def loo_rule(
@@ -117,8 +105,8 @@ def loo_rule(
     """Return rule, leave-one-out outputs and their squared error, for every ridge.
 
     The outputs are relative to the mean of the targets that remain.  A fit without row i has that
-    mean as its level, so that it knows the class of the row that is missing: with the level left
-    in, a kernel that says nothing would seem to separate the classes.
+    mean as its level, which gives away the class of the missing row: with the level left in, a
+    kernel without any information would seem to separate the classes.
     """
     targets = coding.targets
     xp = array_namespace(targets)
@@ -133,7 +121,7 @@ def loo_rule(
 
 
 def best_entry(score: FloatArray, error: FloatArray, slack: float) -> int:
-    """Return where the error is least among scores near the greatest; then the last of those.
+    """Return the index of the least error among scores near the greatest, the last of equal ones.
 
     Near is within `slack` times √(s(1 − s)), s the greatest score.  Differences that rounding
     could make are ties.

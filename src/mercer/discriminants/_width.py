@@ -11,16 +11,13 @@ from mercer.discriminants._tuning import Tuned, ridge_path, tune
 from mercer.kernels import KernelFunction
 from mercer.spectral import LandmarkMap, RidgeBasis, decompose_features, stratified_rows
 
-__all__ = ["gamma_unit", "landmark_basis", "ridge_scale_path", "tune_width"]
-
-
-# Rows and landmarks that the width is tuned on.
+# The width is tuned on at most this many rows and landmarks.
 _ROWS = 6000
 _LANDMARKS = 400
-# Share of a class of n rows in a sample: n to this power.
+# A class of n rows has a share in proportion to n to this power, among rows and landmarks.
 _ROW_POWER = 0.75
 _LANDMARK_POWER = 0.5
-# Base whose inverse, times the widest rung of a ladder, is in range.
+# The inverse of this base, times the widest rung of a ladder, is within floating point.
 _SMALLEST = 1e-302
 
 
@@ -32,7 +29,7 @@ def gamma_unit(base: Array, row_weights: FloatArray, column_weights: FloatArray)
     """
     size = array_namespace(base).abs(base)
     middle = weighted_median(size, row_weights, column_weights)
-    if not middle > _SMALLEST:  # most pairs coincide: the mean
+    if not middle > _SMALLEST:  # Most pairs coincide, so that the mean is used.
         rows, columns = (w / w.sum() for w in (row_weights, column_weights))
         middle = float(like(rows, base) @ size @ like(columns, base))
     if middle == 0:
@@ -105,7 +102,7 @@ def tune_width(
         basis, _ = landmark_basis(K_rows, K, sample.weights, penalty)
         return basis, ridge_scale_path(basis, K, penalty)
 
-    # Matrices of this size gain little from more threads, and where another process holds a
-    # core they wait for each other: ten times slower was seen.
+    # Matrices of this size gain little from more threads, which wait for each other if another
+    # process uses a core: that was ten times slower.
     with one_thread():
         return tune(decompose, (unit, "loo"), sample, log_priors, scoring, by_error=True)

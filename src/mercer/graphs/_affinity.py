@@ -9,8 +9,6 @@ from scipy.sparse import csr_array
 from mercer.graphs._sparse import with_values
 from mercer.kernels import get_kernel
 
-__all__ = ["Symmetry", "binary_affinity", "heat_affinity", "heat_width", "symmetrize"]
-
 Symmetry = Literal["or", "and", "mean"]
 
 

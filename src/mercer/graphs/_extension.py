@@ -1,4 +1,4 @@
-"""A graph that knows what to do with a new row: edges by radii that belong to the rows.
+"""A graph that new rows can join: each row has a radius, which decides about its edges.
 
 Each row has a radius, the distance to its k-th neighbour, and two rows are joined if either is
 within the radius of the other.  This is the "or" graph of k neighbours, ties included; and
@@ -16,9 +16,7 @@ from mercer.graphs._search import nearest_rows, pairs_within_radii, squared_diff
 from mercer.graphs._sparse import csr_of_pairs
 from mercer.samples import check_rows, match_rows
 
-__all__ = ["neighbor_radii", "radius_edges"]
-
-_TIGHT = 1e-12  # of squared radii: ties stay ties
+_TIGHT = 1e-12  # Squared radii are larger by this share, so that rounding separates no ties.
 
 
 def neighbor_radii(X: Any, Y: Any, n_neighbors: int) -> FloatArray:

@@ -8,8 +8,6 @@ from scipy.sparse import csr_array
 
 from mercer.graphs._sparse import with_values
 
-__all__ = ["label_product", "perturb_edges"]
-
 
 def perturb_edges(W: csr_array, y: Any, label_weight: float) -> csr_array:
     """Add `label_weight` to edges within a class and its complement to edges between classes.

@@ -3,8 +3,6 @@
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-__all__ = ["laplacian"]
-
 
 def laplacian(W: csr_array, *, normalized: bool = False) -> csr_array:
     """Laplacian of a graph with symmetric weights: D − W, or I − D^(−1/2) W D^(−1/2).

@@ -13,12 +13,10 @@ from mercer.graphs._search import nearest_rows, rows_within, squared_differences
 from mercer.graphs._sparse import csr_of_pairs
 from mercer.samples import check_rows
 
-__all__ = ["Algorithm", "Neighborhood", "neighbor_graph"]
-
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
 Algorithm = Literal["auto", "exact", "approximate"]
 
-# Rows above which "auto" looks for approximate neighbours, where pynndescent is installed.
+# Above this many rows "auto" looks for approximate neighbours, if pynndescent is installed.
 APPROXIMATE_ABOVE = 100_000
 
 
@@ -114,13 +112,13 @@ def _pairs_within(
     algorithm: Algorithm,
     random_state: int | None,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers (i, j) such that j is a neighbour of i among these rows."""
+    """Return row numbers (i, j) such that j is a neighbour of i among these rows."""
     n = X.shape[0]
     rows = np.arange(n)
     if neighborhood == "radius":
         return rows_within(X, radius)
     k = n - 1 if neighborhood == "class" else min(n_neighbors, n - 1)
-    if k == n - 1:  # everybody else: nothing to search
+    if k == n - 1:  # All other rows are neighbours, so that there is nothing to search.
         i, j = np.divmod(np.arange(n * k), max(k, 1))
         return i, j + (j >= i)
     if _is_approximate(algorithm, n):
@@ -131,7 +129,7 @@ def _pairs_within(
 
 
 def _is_approximate(algorithm: Algorithm, n: int) -> bool:
-    """Whether to search approximately; says what is missing where that was asked for."""
+    """Tell whether to search approximately; ImportError if that was asked for and cannot be."""
     installed = importlib.util.find_spec("pynndescent") is not None
     if algorithm == "approximate" and not installed:
         raise ImportError(

@@ -8,9 +8,7 @@ from scipy.sparse import csr_array, diags_array
 
 from mercer.graphs._sparse import with_values
 
-__all__ = ["reconstruction_weights", "uniform_weights"]
-
-_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
+_CHUNK = 2**22  # Differences are computed in blocks of this many numbers, 32 MiB.
 
 
 def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> csr_array:
@@ -67,14 +65,14 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
 
 
 def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
-    """Weights (b, k) for differences to the neighbours (b, k, d)."""
-    # In units of the farthest neighbour: the weights have none, and squares stay in range.
+    """Return weights (b, k) for differences to the neighbours (b, k, d)."""
+    # The unit does not change the weights; that of the farthest neighbour keeps squares in range.
     unit = np.abs(differences).max(axis=(1, 2), keepdims=True)
     differences = differences / np.where(unit > 0, unit, 1.0)
     gram = differences @ differences.transpose(0, 2, 1)
     k = gram.shape[1]
     trace = np.trace(gram, axis1=1, axis2=2)
-    ridge = reg * np.where(trace > 0, trace, 1.0)  # duplicates only: equal weights
+    ridge = reg * np.where(trace > 0, trace, 1.0)  # Copies of the row get equal weights.
     gram[:, np.arange(k), np.arange(k)] += ridge[:, np.newaxis]
     try:
         weights = np.linalg.solve(gram, np.ones((len(gram), k, 1)))[:, :, 0]

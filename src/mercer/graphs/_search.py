@@ -1,9 +1,9 @@
-"""Nearest rows, exactly: whatever the scale, the offset and the spread of the data.
+"""Nearest rows, exactly, for data of any scale, offset and spread.
 
 Up to 15 features a tree searches, by differences.  Above that a tree looks at every row, and
 products ‖x‖² + ‖y‖² − 2x·y about the mean are far quicker, but wrong by some eps of the squared
-radius of the data.  So products only propose: where that error could change who is among the
-nearest, all rows that may be are compared by differences.
+radius of the data.  So products only propose: where that error could change which rows are the
+nearest, all candidates are compared by differences.
 """
 
 from collections.abc import Iterator
@@ -18,35 +18,33 @@ from sklearn.neighbors import NearestNeighbors
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
-__all__ = ["nearest_rows", "pairs_within_radii", "rows_within", "squared_differences"]
-
 Indices = NDArray[np.intp]
 
-_TREE_UP_TO = 15  # features
-_EXPONENT = 490  # of the largest coordinate while searching: all squares are in range
-_CHUNK = 2**22  # numbers in a block of differences: 32 MiB
-_SHORTEST, _LONGEST = 1e-300, 1e307  # squared distances that have their digits
+_TREE_UP_TO = 15  # A tree searches tables of up to this many features.
+_EXPONENT = 490  # Coordinates are scaled to below this power of two, so that squares stay in range.
+_CHUNK = 2**22  # Differences are computed in blocks of this many numbers, 32 MiB.
+_SHORTEST, _LONGEST = 1e-300, 1e307  # Squared distances between these two keep all their digits.
 
 
 def squared_differences(X: NDArray[Any], rows: Indices, columns: Indices, Y: Any) -> FloatArray:
-    """‖x_r − y_c‖² for pairs of row numbers, by differences, in blocks.
+    """Return ‖x_r − y_c‖² for pairs of row numbers, by differences, in blocks.
 
-    ValueError where one of these squares, or all of them, are beyond the range of floating point.
+    ValueError if one of these squares overflows, or if all of them underflow.
     """
     out = np.empty(len(rows))
-    farthest = 0.0  # of differences whose squares are next to nothing
+    farthest = 0.0  # the largest difference among those whose squares underflow
     for part, difference in _differences(X, rows, columns, Y):
         out[part] = (difference * difference).sum(axis=1)
         if out[part].max(initial=0.0) < _SHORTEST:
             farthest = max(farthest, float(np.abs(difference).max(initial=0.0)))
         elif out[part].max() > _LONGEST:
-            _refuse(float(np.abs(difference).max()))
+            _raise_out_of_range(float(np.abs(difference).max()))
     if farthest > 0 and out.max(initial=0.0) < _SHORTEST:
-        _refuse(farthest)
+        _raise_out_of_range(farthest)
     return out
 
 
-def _refuse(apart: float) -> None:
+def _raise_out_of_range(apart: float) -> None:
     raise ValueError(
         f"X has rows that are {apart:.3g} apart: the square of that is beyond the range of "
         "floating point; scale the columns of X, for example with StandardScaler."
@@ -67,7 +65,7 @@ def nearest_rows(X: NDArray[Any], Y: NDArray[Any] | None, k: int) -> Indices:
 def rows_within(X: NDArray[Any], radius: float) -> tuple[Indices, Indices]:
     """Return pairs of different rows (i, j), sorted by i, that may be within the radius.
 
-    All that are come, and few others.
+    All pairs that are within it are among them, and few others.
     """
     (A,), scale = _in_range(X), _scale(X)
     with np.errstate(over="ignore"):
@@ -88,13 +86,13 @@ def pairs_within_radii(
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield pairs (row of X, row of Y) of which either may be within the other's squared radius."""
     (A, B), scale = _in_range(X, Y), _scale(X, Y)
-    with np.errstate(over="ignore", under="ignore"):  # a radius beyond the range reaches all
+    with np.errstate(over="ignore", under="ignore"):  # An infinite radius reaches all rows.
         squares = [radii * scale * scale for radii in (radii_X, radii_Y)]
     yield from _pairs_by_products(A, B, *squares)
 
 
 def _by_products(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
-    """Return the nearest rows as a matrix product finds them, mended where it may be wrong."""
+    """Return the nearest rows by a matrix product, and by differences where that may be wrong."""
     rows = X if Y is None else Y
     centre = rows.mean(axis=0)
     A, B = X - centre, rows - centre
@@ -119,13 +117,13 @@ def _by_products(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
             exact[part] = (difference * difference).sum(axis=1)
         order = np.lexsort((j, exact, i))
         i, j = i[order], j[order]
-        own, starts = np.unique(i, return_index=True)
-        found[own] = j[starts[:, np.newaxis] + np.arange(k)]
+        compared, starts = np.unique(i, return_index=True)
+        found[compared] = j[starts[:, np.newaxis] + np.arange(k)]
     return found
 
 
 def _error(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Bound what products may get wrong in the squared distances of each row of A to those of B."""
+    """Return bounds on the error of products in squared distances of each row of A to B."""
     norms_A, norms_B = (np.einsum("ij,ij->i", C, C) for C in (A, B))
     eps = float(np.finfo(np.float64).eps)
     error: FloatArray = 4 * (A.shape[1] + 4) * eps * (norms_A + norms_B.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Sparse matrices as other libraries take them: indices of 32 bits where these suffice.
+"""Sparse matrices as other libraries take them: with indices of 32 bits if these suffice.
 
 scikit-learn's spectral methods refuse indices of 64 bits, and SciPy keeps the type that it is
 given.
@@ -10,8 +10,6 @@ from scipy.sparse import csr_array, get_index_dtype
 
 from mercer._arrays import FloatArray
 
-__all__ = ["csr_of_pairs", "with_values"]
-
 Indices = NDArray[np.intp]
 
 
@@ -20,7 +18,7 @@ def csr_of_pairs(
 ) -> csr_array:
     """Return the values at (row, column), in the order given; rows must be sorted.
 
-    By hand: a conversion from coordinates would merge pairs and sort columns.
+    SciPy's conversion from coordinates would merge pairs and sort columns.
     """
     kind = get_index_dtype(maxval=max(len(values), *shape))
     starts = np.searchsorted(rows, np.arange(shape[0] + 1))
@@ -28,5 +26,5 @@ def csr_of_pairs(
 
 
 def with_values(graph: csr_array, values: FloatArray) -> csr_array:
-    """Return other values at the same places; sorting the result does not touch the graph."""
+    """Return a graph with other values on the same edges, which shares no arrays with it."""
     return csr_array((values, graph.indices.copy(), graph.indptr.copy()), shape=graph.shape)

@@ -400,21 +400,21 @@ def cauchy_schwarz_divergence(
 
 def _squared_error(pair: Pair) -> tuple[Array, Array]:
     """Return (log scale, ISE/scale), the scale being that of the largest term."""
-    pair.kernel.require_mercer("the integrated squared error, a squared distance,")
+    pair.kernel.require_mercer("The integrated squared error, a squared distance,")
     xx = pair.x.log_self_overlap() - pair.x.log_normaliser
     yy = pair.y.log_self_overlap() - pair.y.log_normaliser
     xy = pair.log_cross_overlap() - pair.log_normaliser
     xp: Any = array_namespace(xx)
     scale = detached(xp.maximum(xx, yy))  # the cross term is at most their geometric mean
     relative = exp(xx - scale) - 2 * exp(xy - scale) + exp(yy - scale)  # EQ eq. (28)
-    return scale, xp.where(relative < 0, xp.zeros_like(relative), relative)  # by rounding
+    return scale, xp.where(relative < 0, xp.zeros_like(relative), relative)  # negative by rounding
 
 
 def _log_cut(pair: Pair) -> Array:
     """Return log cos ∠(m₁, m₂), EQ eq. (32)."""
-    pair.kernel.require_mercer("the information cut, a cosine,")
+    pair.kernel.require_mercer("The information cut, a cosine,")
     z_x, z_y = pair.relative_normalisers()
     xx, yy = pair.x.log_self_overlap() - z_x, pair.y.log_self_overlap() - z_y
     xp: Any = array_namespace(xx)
     log_cosine = pair.log_cross_overlap() - (xx + yy) / 2
-    return xp.where(log_cosine > 0, xp.zeros_like(log_cosine), log_cosine)  # by rounding
+    return xp.where(log_cosine > 0, xp.zeros_like(log_cosine), log_cosine)  # > 0 by rounding

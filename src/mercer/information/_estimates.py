@@ -25,7 +25,7 @@ class Estimate:
 
     @classmethod
     def of(cls, X: Any, sample_weight: Any, bandwidth: Any, kernel: str | Kernel) -> "Estimate":
-        """Validate what users pass."""
+        """Return the estimate of a sample as users pass it, checked."""
         kernel = get_kernel(kernel)
         X, weights = check_sample(X, sample_weight)
         return cls(X, weights, resolve_bandwidth(bandwidth, X, weights, kernel=kernel), kernel)
@@ -41,7 +41,7 @@ class Estimate:
 
     @property
     def log_normaliser(self) -> float:
-        """Log of the integral of that kernel, which makes the overlap one of densities."""
+        """Log of the integral of that kernel, by which the overlap becomes one of densities."""
         return self.kernel.log_normaliser(self.width, self.X.shape[1])
 
 
@@ -62,19 +62,19 @@ class Pair:
         bandwidth: Any,
         kernel: str | Kernel,
     ) -> "Pair":
-        """Validate what users pass; a rule sees the rows of both samples together."""
+        """Return the estimates of two samples, checked; a rule looks at the rows of both."""
         kernel = get_kernel(kernel)
         X, w_x, Y, w_y = check_pair(X, sample_weight, Y, sample_weight_y)
         if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
             if len(bandwidth) != 2:
                 raise ValueError(
-                    f"bandwidth must be one, or one for X and one for Y, got {len(bandwidth)}."
+                    f"bandwidth must be one, or two, for X and for Y; got {len(bandwidth)} of them."
                 )
             h_x = resolve_bandwidth(bandwidth[0], X, w_x, kernel=kernel)
             h_y = resolve_bandwidth(bandwidth[1], Y, w_y, kernel=kernel)
         else:
             h_x = h_y = _pooled_bandwidth(bandwidth, X, Y, w_x, w_y, kernel)
-        overlap_width(kernel, h_x, h_y)  # refuses widths that the kernel can not mix
+        overlap_width(kernel, h_x, h_y)  # raises if the kernel cannot mix these widths
         return cls(Estimate(X, w_x, h_x, kernel), Estimate(Y, w_y, h_y, kernel))
 
     @property
@@ -100,7 +100,7 @@ class Pair:
     def relative_normalisers(self) -> tuple[float, float]:
         """Return the log normalisers of the self-overlaps over that of the cross-overlap.
 
-        One bandwidth needs none, so that kernels without an integral can be compared, too.
+        With one bandwidth they cancel, and a kernel without a finite integral can be used too.
         """
         if self.x.bandwidth == self.y.bandwidth:
             return 0.0, 0.0

@@ -18,8 +18,10 @@ from mercer.kernels import Kernel, get_kernel
 from mercer.samples import check_labelled, home_of
 from mercer.sums import log_kernel_sum
 
-_LARGEST = {4: 20.0, 8: 600.0}  # log of the largest weight of a class in a sum
-_SINGLE_SPAN = 60.0  # of log weights of a class, above which float32 is not enough
+# By bytes of a number: the logarithm to which the largest weight of each class is scaled.
+_LARGEST = {4: 20.0, 8: 600.0}
+# float32 is not enough if the logarithms of the weights of a class span more than this.
+_SINGLE_SPAN = 60.0
 
 
 def laplacian_information_cut(
@@ -144,9 +146,9 @@ def log_laplacian_information_cut(
 def _log_mean_cosine(
     X: Any, y: Any, bandwidth: Any, sample_weight: Any, kernel: Any, density: Any
 ) -> tuple[Array, Array]:
-    """Validate; return the rows that count and the logarithm of the cut."""
+    """Return the checked rows of positive weight, and the logarithm of the cut."""
     kernel = get_kernel(kernel)
-    kernel.require_mercer("the Laplacian information cut, a cosine,")
+    kernel.require_mercer("The Laplacian information cut, a cosine,")
     if density not in ("parzen", None):
         raise ValueError(f"density must be 'parzen' or None, got {density!r}.")
     X, classes, n_classes, weights = check_labelled(X, y, sample_weight)
@@ -162,7 +164,7 @@ def _log_cosine_of(
     kernel: Kernel,
     density: str | None,
 ) -> Array:
-    """Return the logarithm of the cut of rows that have been checked, classes being numbers."""
+    """Return the logarithm of the cut of checked rows; classes are numbers 0, 1, …."""
     if n_classes < 2:
         raise ValueError(f"y must hold two classes or more, got {n_classes}.")
     h = resolve_bandwidth(bandwidth, X, weights, kernel=kernel)
@@ -174,7 +176,7 @@ def _log_cosine_of(
 
 
 def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:
-    """Return log f̂(x)^(−1/2) for each row, up to a constant that cosines do not see."""
+    """Return log f̂(x)^(−1/2) for each row, up to a constant that cancels in cosines."""
     sums = log_kernel_sum(
         X,
         weights=None if weights is None else home_of(X).like(weights, X),
@@ -200,7 +202,7 @@ def _log_class_overlaps(
         counts = home_of(X).like(np.log(weights), X, dtype=xp.float64)
         log_weights = counts if log_rarity is None else counts + log_rarity
     if log_weights is not None:
-        X, log_weights = _in_range(X, classes, n_classes, log_weights)
+        X, log_weights = _scale_class_weights(X, classes, n_classes, log_weights)
     rows = log_kernel_sum(
         X,
         weights=None if log_weights is None else xp.astype(exp(log_weights), X.dtype),
@@ -214,10 +216,12 @@ def _log_class_overlaps(
     return home_of(rows).log_total(rows, classes, n_classes)
 
 
-def _in_range(X: Array, classes: Any, n_classes: int, log_weights: Array) -> tuple[Array, Array]:
-    """Return rows, and log weights relative to the heaviest of the class, in a range for both.
+def _scale_class_weights(
+    X: Array, classes: Any, n_classes: int, log_weights: Array
+) -> tuple[Array, Array]:
+    """Return rows in a precision that holds the weights, and log weights scaled class by class.
 
-    A factor for each class leaves the cosines as they are, and no class without weight.
+    A factor for each class does not change the cosines, and keeps every class from underflowing.
     """
     xp, home = array_namespace(X), home_of(X)
     tops = home.at_classes(home.class_maxima(classes, log_weights, n_classes), classes)
@@ -229,8 +233,8 @@ def _in_range(X: Array, classes: Any, n_classes: int, log_weights: Array) -> tup
 def _log_mean_pairwise_cosine(overlaps: Array) -> Array:
     """Return the logarithm of LC eq. (15)."""
     xp: Any = array_namespace(overlaps)
-    own = xp.linalg.diagonal(overlaps)
-    cosines = overlaps - (own[:, None] + own[None, :]) / 2  # N_i and N_j cancel
+    squares = xp.linalg.diagonal(overlaps)
+    cosines = overlaps - (squares[:, None] + squares[None, :]) / 2  # N_i and N_j cancel
     first, second = np.triu_indices(overlaps.shape[0], k=1)
     pairs = xp.stack([cosines[int(i), int(j)] for i, j in zip(first, second, strict=True)])
     mean = home_of(pairs).log_total(pairs) - float(np.log(len(first)))

@@ -10,7 +10,7 @@ from mercer.kernels import Kernel, cross_width
 from mercer.samples import home_of, total_weight
 from mercer.sums import log_kernel_sum
 
-Weights = Any  # (n,) float64, a Dask array where the rows are one; or None
+Weights = Any  # float64 of shape (n,), a Dask array if the rows are one; or None
 
 
 def overlap_width(kernel: Kernel, bandwidth_x: float, bandwidth_y: float) -> float:
@@ -56,7 +56,7 @@ def as_scalar(value: Array, X: Array) -> Any:
 
 
 def exp(value: Array) -> Array:
-    """Return exp, where 0 and infinity are meant beyond the range of floats."""
+    """Return exp without a warning: beyond the range of floats, 0 and infinity are right."""
     xp: Any = array_namespace(value)
     with np.errstate(over="ignore", under="ignore"):
         return xp.exp(value)

@@ -20,14 +20,15 @@ from mercer.kernels import Kernel
 from mercer.samples import home_of
 from mercer.sums import log_kernel_sum
 
-# Squared radii in widths up to which products are accurate, to 1e-10 or 1e-3 in the exponent.
+# By bytes of a number: the largest squared radius, in squared widths, at which products are
+# accurate enough, to 1e-3 (float32) or 1e-10 (float64) in the exponent.
 _PRODUCTS_UP_TO = {4: 2.0**10, 8: 2.0**18}
-_BLOCK = 512  # rows of a block that stays in cache beside its labels
+_BLOCK = 512  # A block of this many rows stays in the cache beside its labels.
 
 
 @dataclass(frozen=True)
 class PartSums:
-    """Sums of k over ordered pairs of different rows, for each labelling, and their common scale.
+    """Sums of k over ordered pairs of different rows, for each labelling, and their scale.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def part_sums(
         for labelling, row in enumerate(labels, start=start):
             chosen = random.permutation(n) if labelling else np.arange(n)
             row[chosen[:n_first]] = True
-        with np.errstate(over="ignore"):  # a distance beyond the range has a kernel value of 0
+        with np.errstate(over="ignore"):  # k is 0 at an infinite distance.
             within_x[start:stop] = _sums_within(Z, labels, kernel, width, log_scale)
         of_x[start:stop] = [rows[row].sum() for row in labels]
     across = of_x - within_x
@@ -89,7 +90,7 @@ def _sums_within(
     xp: Any = array_namespace(Z)
     centred = Z - xp.mean(Z, axis=0)
     norms = xp.sum(centred * centred, axis=1)
-    # Products are wrong by some eps of the squared radius, which is an exponent here.
+    # Products are off by some eps of the squared radius, which adds to exponents here.
     by_products = float(xp.max(norms)) < _PRODUCTS_UP_TO[itemsize(Z)] and kernel.is_smooth
     total = np.zeros(labels.shape[0])
     slabs = list(row_slabs(Z.shape[0], 1, _block_rows(labels.shape[0], itemsize(Z))))
@@ -106,7 +107,7 @@ def _sums_within(
                 )
             if a == c:
                 d2 = xp.where(like(np.eye(b - a, dtype=bool), Z, xp.bool), np.inf, d2)
-            # No value is above the scale, but for the rounding of distances.
+            # Only rounding of distances can make a value larger than the scale.
             exponents = kernel.log_profile(d2, width) - log_scale
             K = xp.exp(xp.where(exponents > 0, xp.zeros_like(d2), exponents))
             second = first if a == c else like(labels[:, c:d], Z)
@@ -125,7 +126,7 @@ def _scaled(Z: Array, width: float) -> tuple[Array, float]:
 
 
 def _block_rows(n_labellings: int, bytes_per_number: int) -> int:
-    """Return how many rows a block may have: four squares and four strips of labels fit."""
+    """Return the rows of a block: four blocks and four strips of labels fit the budget."""
     numbers = working_memory() // (4 * bytes_per_number)
     rows = _BLOCK
     while rows > 1 and rows * (rows + n_labellings) > numbers:

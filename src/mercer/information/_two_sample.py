@@ -19,8 +19,8 @@ from mercer.information._permutations import PartSums, part_sums
 from mercer.kernels import Kernel, get_kernel, parzen_bandwidth
 from mercer.samples import check_sample, match_rows, refuse_dask
 
-_MEDIAN_OF = 1000  # rows from which the median distance is taken
-_FEW_NEIGHBOURS = 1e-3  # below this the test rests on the few closest pairs
+_MEDIAN_OF = 1000  # The median distance is taken from at most this many rows.
+_FEW_NEIGHBOURS = 1e-3  # Below this mean overlap the test rests on the few closest pairs.
 _LEVELS = (0.5, 0.9, 0.95, 0.99)
 _NAMES = {"ise": "integrated squared error", "cauchy_schwarz": "Cauchy–Schwarz divergence"}
 
@@ -168,7 +168,7 @@ def two_sample_test(
     (0.001, True)
     """
     kernel = get_kernel(kernel)
-    kernel.require_mercer("a two-sample test")
+    kernel.require_mercer("A two-sample test")
     _check_options(statistic, n_permutations, confidence_level)
     for A in (X, Y):
         refuse_dask(
@@ -215,7 +215,7 @@ def two_sample_test(
 def _squared_errors(
     sums: PartSums, n_x: int, n_y: int, bytes_per_number: int
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return ‖m₁ − m₂‖², what orders it without the constant diagonal, and the rounding of that."""
+    """Return ‖m₁ − m₂‖², the same without the constant diagonal, and the rounding of the latter."""
     xx, yy = sums.within_x / n_x**2, sums.within_y / n_y**2
     xy = sums.across / (n_x * n_y)
     order = xx - 2 * xy + yy  # EQ eq. (28)
@@ -227,9 +227,9 @@ def _squared_errors(
 def _divergences(
     sums: PartSums, n_x: int, n_y: int, bytes_per_number: int
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return D_CS, twice, and the rounding of that of the samples themselves."""
+    """Return D_CS, twice as it also gives the order, and its rounding for the given samples."""
     eps = _eps(bytes_per_number)
-    of_x = sums.across + sums.within_x  # what sums across came from, by subtraction
+    of_x = sums.across + sums.within_x  # `across` came from it by subtraction
     floor = np.maximum(eps * of_x, np.finfo(float).tiny)
     across = np.maximum(sums.across, floor)
     with np.errstate(divide="ignore"):
@@ -240,7 +240,7 @@ def _divergences(
 
 
 def _eps(bytes_per_number: int) -> float:
-    """Relative rounding of a sum of products over many blocks."""
+    """Return the relative rounding of a sum of products over many blocks."""
     return 16 * float(np.finfo(np.float32 if bytes_per_number == 4 else np.float64).eps)
 
 
@@ -254,7 +254,8 @@ def _median_bandwidth(Z: Array, kernel: Kernel, random: np.random.RandomState) -
     if unit == 0:
         return 1.0
     distances = pdist(rows / unit)
-    median = float(np.median(distances)) or float(distances.mean())  # half the rows may be equal
+    # The median is 0 if half of the rows are equal.
+    median = float(np.median(distances)) or float(distances.mean())
     width = 2 * unit * median
     return parzen_bandwidth(width) if kernel.name == "gaussian" else width
 

@@ -18,8 +18,8 @@ distance, ``laplacian`` that of its ``laplacian_kernel``, with the city-block di
 The package is also the only place that converts between widths.  A Gaussian Parzen window
 of width h overlaps with another one as a Gaussian of width √2·h: that is the *Mercer width*.
 
-Kernel machines know kernels by the names of scikit-learn's SVC, also such as are no function of
-the distance: those are in `_functions`.
+Kernel machines know kernels by the names of scikit-learn's SVC, some of which are not
+functions of the distance: those are in `_functions`.
 
 >>> from mercer.kernels import get_kernel, mercer_width
 >>> gaussian = get_kernel("gaussian")
@@ -53,5 +53,5 @@ __all__ = [
     "parzen_bandwidth",
     "width_from_gamma",
 ]
-# What Mercer's own packages take beside these; it may change without a word.
+# Other packages of Mercer import these names as well; they are private and change without notice.
 _FOR_MERCER = ("KernelFunction", "resolve_gamma", "squared_distances")

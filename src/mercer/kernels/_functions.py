@@ -10,18 +10,21 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array, FloatArray, like
 
-# Squared distances by products below this share of the squared norms have lost digits.
+# A squared distance that is computed by products has lost digits where it is below this share of
+# the squared norms.
 _CANCELLED = 1e-5
-_BLOCK = 2**22  # numbers in a block of differences: 32 MiB
+# Differences are computed in blocks of this many numbers, 32 MiB.
+_NUMBERS_AT_ONCE = 2**22
 _WITH_GAMMA = {"laplacian", "poly", "rbf", "sigmoid"}
-_LARGEST = 1e100  # value of a kernel whose products are in range
+# Values of a kernel up to this size have products and sums of them within floating point.
+_LARGEST = 1e100
 
 
 def squared_distances(X: Array, Y: Array) -> Array:
     """Return the squared distances of all pairs, in full: (n, m).
 
     Products about the mean of Y are quick and lose the digits of rows that are close together;
-    such pairs are taken by differences.
+    such pairs are computed by differences.
     """
     xp: Any = array_namespace(X)
     centre = xp.mean(Y, axis=0)
@@ -30,7 +33,7 @@ def squared_distances(X: Array, Y: Array) -> Array:
     norms = xp.vecdot(A, A)[:, None] + xp.vecdot(B, B)
     squared += norms
     rows, columns = xp.nonzero(squared < _CANCELLED * norms)
-    step = max(1, _BLOCK // X.shape[1])
+    step = max(1, _NUMBERS_AT_ONCE // X.shape[1])
     for start in range(0, rows.shape[0], step):
         i, j = rows[start : start + step], columns[start : start + step]
         squared[i, j] = xp.sum((X[i, :] - Y[j, :]) ** 2, axis=1)
@@ -66,7 +69,8 @@ class KernelFunction:
     =========== =========================== ===========================
 
     A callable takes two tables and returns a matrix, as SVC's does; with `by_rows` it takes two
-    rows and returns a number.  Names that the discriminants have take torch tensors too.
+    rows and returns a number.  Kernels that the discriminants know by name take torch
+    tensors too.
     """
 
     kernel: str | Callable[..., Any]
@@ -129,7 +133,7 @@ class KernelFunction:
         """Return the values k(xᵢ, xᵢ)."""
         if self.kernel in ("rbf", "laplacian"):
             return np.ones(len(X))
-        if self.kernel == "cosine":  # 0 for a row of zeros
+        if self.kernel == "cosine":  # It is 0, not 1, for a row of zeros.
             from sklearn.preprocessing import normalize
 
             unit = normalize(X)
@@ -137,8 +141,8 @@ class KernelFunction:
         rows = (X[i : i + 1] for i in range(len(X)))
         return np.array([self.matrix(row, row)[0, 0] for row in rows])
 
-    def single(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
-        """Return the kernel matrix in float32 where the kernel is rbf: for long streams of rows."""
+    def single_precision_matrix(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
+        """Return the kernel matrix, in float32 if the kernel is rbf: for long streams of rows."""
         if self.kernel != "rbf":
             return self.matrix(X, Y)
         gamma = np.float32(self.gamma)
@@ -149,7 +153,7 @@ class KernelFunction:
         return np.exp(K, out=K)
 
     def check_range(self, K: Array, least: float = 1 / _LARGEST) -> None:
-        """Refuse a kernel of the rows whose values have no products, or are all below `least`."""
+        """Raise ValueError if products of values would overflow, or all are below `least`."""
         xp = array_namespace(K)
         largest = max(-float(xp.min(K)), float(xp.max(K)))
         if 0 < largest < least or not largest <= _LARGEST:
@@ -176,6 +180,6 @@ def _variance(X: Array, weights: Array) -> float:
     """Return the variance of all numbers of X."""
     if weights is None:
         return float(array_namespace(X).var(X))
-    shares = (weights / weights.max())[:, None]  # products stay in range
+    shares = (weights / weights.max())[:, None]  # at most 1, so that products stay in range
     count = shares.sum() * X.shape[1]
     return float((shares * (X - (shares * X).sum() / count) ** 2).sum() / count)

@@ -60,12 +60,12 @@ class Kernel(ABC):
 
     def profile(self, squared_distance: Array, bandwidth: float) -> Array:
         """Return k at these squared distances."""
-        with np.errstate(over="ignore", under="ignore"):  # beyond the range, 0 and 1 are meant
+        with np.errstate(over="ignore", under="ignore"):  # The limits 0 and 1 are right.
             return self._profile(*_with_namespace(squared_distance), check_width(bandwidth))
 
     def log_profile(self, squared_distance: Array, bandwidth: float) -> Array:
         """Return log k at these squared distances, also where k underflows."""
-        with np.errstate(over="ignore", under="ignore"):  # beyond the range, −inf and 0 are meant
+        with np.errstate(over="ignore", under="ignore"):  # The limits −inf and 0 are right.
             return self._log_profile(*_with_namespace(squared_distance), check_width(bandwidth))
 
     @abstractmethod
@@ -128,7 +128,9 @@ class _Exponential(Kernel):
         )
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
-        return self.log_normaliser(bandwidth, n_features) - n_features * log(2)  # half the width
+        return self.log_normaliser(bandwidth, n_features) - n_features * log(
+            2
+        )  # k² has half the width
 
 
 class _Laplacian(_Exponential):
@@ -142,7 +144,7 @@ class _Laplacian(_Exponential):
 class _Epanechnikov(Kernel):
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         inside = 1 - _over_power(d2, bandwidth, 2)
-        return xp.where(inside <= 0, xp.zeros_like(d2), inside)  # NaN stays
+        return xp.where(inside <= 0, xp.zeros_like(d2), inside)  # and NaN stays NaN
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         u = _over_power(d2, bandwidth, 2)
@@ -166,7 +168,7 @@ class _Cauchy(Kernel):
 
     def _log_profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         u = _over_power(d2, bandwidth, 2)
-        # Beyond the range of u, 1 + u is u, and has a logarithm if the distance has one.
+        # Where u overflows, 1 + u is u, whose logarithm is that of the distance over the width.
         beyond = (u == inf) & (d2 < inf)
         logs = xp.log(xp.where(beyond, d2, xp.ones_like(d2))) - 2 * log(bandwidth)
         return -xp.where(beyond, logs, xp.log1p(xp.where(beyond, xp.zeros_like(u), u)))
@@ -361,7 +363,7 @@ def width_from_gamma(gamma: float) -> float:
 
 
 def _in_range(result: float, given: str) -> float:
-    """Return a result that is positive and finite; refuse what was given if it is not."""
+    """Return a result of a conversion; ValueError unless it is positive and finite."""
     if not 0 < result < math.inf:
-        raise ValueError(f"{given} is too extreme: what it is converted to is {result}.")
+        raise ValueError(f"{given} is too extreme: it would be converted to {result}.")
     return result

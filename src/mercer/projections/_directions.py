@@ -16,12 +16,10 @@ from mercer._arrays import FloatArray
 from mercer.projections._svm import Loss, solve_svm, uses_libsvm
 from mercer.spectral import Whitened
 
-__all__ = ["ClassOrder", "Directions", "find_directions"]
-
 ClassOrder = Literal["cycle", "largest", "random"]
 
-# Outputs of a support vector machine that differ by less than this, where the margin is 1, are
-# solver noise: the best direction is w = 0.
+# If the outputs of a support vector machine differ by less than this (the margin is 1), they are
+# noise of the solver, and the best direction is w = 0.
 _FLAT = 1e-3
 
 
@@ -66,7 +64,7 @@ def find_directions(
     rng: np.random.Generator,
     tol: float,
 ) -> Directions:
-    """Find up to `n_components` directions; `space` is used up.
+    """Find up to `n_components` directions; `space` is changed by it.
 
     Parameters
     ----------
@@ -77,7 +75,7 @@ def find_directions(
     L : csr_array of shape (n, n)
         The Laplacian, over all rows.
     """
-    # A slice where every row has a label, so that nothing is copied.
+    # If every row has a label this is a slice, so that nothing is copied.
     labelled = slice(None) if (codes >= 0).all() else np.flatnonzero(codes >= 0)
     n, r = space.G.shape
     rows = space.G[labelled]
@@ -112,7 +110,7 @@ def find_directions(
 
 
 class _Problems:
-    """Which class is set apart next: all of them once, then by `order`, less the exhausted.
+    """Yields the class to separate next: each of them once, then by `order`, less the exhausted.
 
     A class whose best direction is w = 0 has none in any smaller space either.
     """
@@ -123,23 +121,25 @@ class _Problems:
         self._codes = codes
         counts = np.bincount(codes)
         # Two classes are one problem.
-        self._open = [1] if len(counts) == 2 else list(range(len(counts)))
+        self._remaining = [1] if len(counts) == 2 else list(range(len(counts)))
         self._order, self._rng, self._counts = order, rng, counts
         self.exhausted: list[int] = []
 
     def __iter__(self) -> Iterator[int]:
-        yield from list(self._open)
-        while self._open:
+        yield from list(self._remaining)
+        while self._remaining:
             if self._order == "cycle":
-                yield from list(self._open)
+                yield from list(self._remaining)
             elif self._order == "largest":
-                yield max(self._open, key=lambda c: int(self._counts[c]))
+                yield max(self._remaining, key=lambda c: int(self._counts[c]))
             else:
-                yield int(self._rng.choice(self._open))
+                yield int(self._rng.choice(self._remaining))
 
     def drop(self, problem: int) -> None:
-        self._open.remove(problem)
+        """Separate this class no more."""
+        self._remaining.remove(problem)
         self.exhausted.append(problem)
 
     def signs(self, problem: int) -> FloatArray:
+        """Return 1 for the rows of this class, and −1 for all others."""
         return np.where(self._codes == problem, 1.0, -1.0)

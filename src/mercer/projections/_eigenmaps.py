@@ -26,9 +26,7 @@ from mercer.samples import (
 )
 from mercer.spectral import sparse_eigh
 
-__all__ = ["LaplacianEigenmaps"]
-
-_BYTES_PER_EDGE = 100  # of a new row, while it joins the graph
+_BYTES_PER_EDGE = 100  # An edge of a new row takes this many bytes while it joins the graph.
 
 
 @on_dask(
@@ -61,7 +59,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Parameters
     ----------
     n_components : int, default=2
-        How many coordinates; fewer where there are not so many rows.
+        How many coordinates; fewer where there are too few rows.
     neighborhood : {"knn", "radius"}, default="knn"
         Rows are joined if either is among the `n_neighbors` nearest of the other (ties included),
         or if they are within `radius`.
@@ -165,17 +163,18 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self
             The fitted estimator.
         """
+        # The rows are kept, so that they are copied.
         X = validate_training(
             self, X, double=True, tensors=False, span=True, ensure_min_samples=2, copy=True
-        )  # kept
+        )
         self.X_fit_ = X
         self._radii = self._squared_radii(X)
         edges = radius_edges(X, X, self._radii, self._radii)
         if self.affinity == "heat":
             width = self.affinity_width
-            itself = np.repeat(np.arange(len(X)), np.diff(edges.indptr)) == edges.indices
+            is_self = np.repeat(np.arange(len(X)), np.diff(edges.indptr)) == edges.indices
             self.affinity_width_ = (
-                heat_width(edges.data[~itself]) if isinstance(width, str) else float(width)
+                heat_width(edges.data[~is_self]) if isinstance(width, str) else float(width)
             )
         W = self._affinities(edges)
         self.n_connected_components_ = int(connected_components(W, directed=False)[0])
@@ -186,7 +185,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         total = np.sqrt(degree.sum())
         count = min(self.n_components, len(X) - 1)
         values, vectors = sparse_eigh(S, count, without=root / total)
-        # Along a vector of value nought a walk says nothing of where it came from.
+        # After a step of the random walk nothing is left of a vector of eigenvalue zero.
         values = np.where(np.abs(values) <= len(X) * np.finfo(np.float64).eps, 0.0, values)
         self.eigenvalues_ = 1.0 - values
         self.embedding_ = np.where(values != 0, vectors, 0.0) * (total / root)[:, np.newaxis]
@@ -241,14 +240,14 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return np.asarray(walk @ self.embedding_ / np.where(values != 0, values, 1.0))
 
     def _squared_radii(self, X: FloatArray) -> FloatArray:
-        """How far a row looks: to its k-th neighbour beside itself, or as far as `radius`."""
+        """Return how far edges of rows reach, squared: to the k-th neighbour, or the radius."""
         if self.neighborhood == "radius":
-            nearest = neighbor_radii(X, self.X_fit_, 1)  # so that nobody is alone
+            nearest = neighbor_radii(X, self.X_fit_, 1)  # so that every row has an edge
             return np.maximum(nearest, min(float(self.radius), LARGEST) ** 2)
         return neighbor_radii(X, self.X_fit_, self.n_neighbors + 1)
 
     def _affinities(self, edges: csr_array, *, relative: bool = False) -> csr_array:
-        """Weights of edges; `relative` to the largest in each row, so that none is lost."""
+        """Return weights of edges; `relative` to the largest in each row they do not underflow."""
         squared = edges.data
         if self.affinity == "binary":
             weights = np.ones_like(squared)
@@ -262,7 +261,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         return tags
 
     @property

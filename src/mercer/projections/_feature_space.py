@@ -1,4 +1,4 @@
-"""Where directions live: coordinates F of the rows with K = FFᵀ, and the way back to new rows.
+"""The space of the directions: coordinates F of the rows with K = FFᵀ, and those of new rows.
 
 =============  =================================================  ==========================
 form           F                                                  a direction w̃ becomes
@@ -20,8 +20,6 @@ from mercer._arrays import FloatArray
 from mercer.kernels import KernelFunction
 from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 
-__all__ = ["FeatureSpace", "feature_space"]
-
 
 @dataclass(frozen=True)
 class FeatureSpace:
@@ -42,7 +40,7 @@ class FeatureSpace:
     pivots: NDArray[np.intp] | None = None
 
     def landmark_coefficients(self, W: FloatArray) -> FloatArray:
-        """Coefficients of the landmarks' kernels that give the projection on the columns of W."""
+        """Return the landmarks' coefficients of the projections on the columns of W."""
         triangle = self.F[self.pivots]
         out: FloatArray = linalg.solve_triangular(
             triangle, W, lower=True, trans="T", check_finite=False
@@ -59,7 +57,7 @@ def feature_space(
     """Choose the form and factor the kernel of the rows."""
 
     def checked(K: FloatArray) -> FloatArray:
-        kernel.check_range(K, least=0.0)  # nothing here is squared
+        kernel.check_range(K, least=0.0)  # Small values are harmless, as none is squared here.
         return K
 
     if kernel.kernel == "linear":

@@ -9,14 +9,11 @@ from scipy import linalg
 
 from mercer._arrays import FloatArray
 
-__all__ = ["interior_point"]
-
-
 _MAX_ITER = 100
-_GAP = 1e-11
-_RESIDUAL = 1e-7
-_STALLED = 1e-6
-_LOST = 1e-3  # of a margin: a step that errs by more has been undone by rounding
+_GAP = 1e-11  # The iteration ends at this mean complementarity gap,
+_RESIDUAL = 1e-7  # with residuals of the equations below this.
+_STALLED = 1e-6  # Below this gap, one that does not fall any more ends the iteration too.
+_LOST = 1e-3  # A step with a residual above this, in units of the margin, is lost to rounding.
 
 
 @dataclass
@@ -33,6 +30,7 @@ class _Iterate:
     s: FloatArray
 
     def moved(self, by: "_Iterate", length: float) -> "_Iterate":
+        """Return the point that is `length` steps along a direction."""
         return _Iterate(
             self.mu + length * by.mu,
             self.room + length * by.room,
@@ -42,10 +40,11 @@ class _Iterate:
         )
 
     def gap(self) -> float:
+        """Return the mean complementarity gap."""
         return float(self.mu @ self.z + self.room @ self.s) / (2 * len(self.mu))
 
     def longest(self, by: "_Iterate") -> float:
-        """How far to go before one of the positive parts is nought; at most 1."""
+        """Return the step at which the first of the positive parts becomes zero; at most 1."""
         pairs = ((self.mu, by.mu), (self.room, by.room), (self.z, by.z), (self.s, by.s))
         ratios = [np.min(-value[d < 0] / d[d < 0], initial=1.0) for value, d in pairs]
         return float(min(ratios))
@@ -71,8 +70,8 @@ def interior_point(
         −1 where the lower bound holds a dual, 1 where the upper one does, 0 where it is free:
         the multiplier of that bound outweighs the room to it.
     """
-    # Duals of light rows are small numbers: bounds are told apart, and the gap is closed, in
-    # units of the price of each.
+    # Duals of rows with a small price are small: their bounds and the gap are measured in units of
+    # that price.
     unit = np.minimum(1.0, C / min(1.0, C.max()))
     H = signs[:, np.newaxis] * G
     mu = np.minimum(1.0, 0.5 * C)
@@ -92,14 +91,14 @@ def interior_point(
         elif error > _LOST:
             at = sound
             break
-        if gap >= last and gap < _STALLED:  # rounding has the last word
+        if gap >= last and gap < _STALLED:  # Rounding keeps the gap from falling any further.
             break
         last = gap
         try:
             newton = _newton(H, signs, at, dual, primal)
-        except linalg.LinAlgError:  # the same, in the factor
+        except linalg.LinAlgError:  # Rounding has made the system singular.
             break
-        # Mehrotra: aim at the boundary, see how far it is, then aim at the central path.
+        # Mehrotra: a step towards the boundary tells how far to aim at the central path.
         to = newton(-at.z * at.mu, -at.s * at.room)
         reached = at.moved(to, at.longest(to)).gap()
         centre = gap * (reached / gap) ** 3
@@ -115,7 +114,7 @@ def _newton(
     """Return the Newton direction as a function of the two complementarity residuals."""
     root = np.sqrt(1.0 / (at.z / at.mu + at.s / at.room))
     S = H * root[:, np.newaxis]
-    inner = linalg.blas.dsyrk(1.0, S.T, lower=True)  # one triangle, at half the price
+    inner = linalg.blas.dsyrk(1.0, S.T, lower=True)  # one triangle only, in half the time
     inner[np.diag_indices_from(inner)] += 1.0
     factor = linalg.cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
 
@@ -126,7 +125,7 @@ def _newton(
 
     across = solve(signs)
     if not signs @ across > 0:
-        raise linalg.LinAlgError("rounding has left nothing of the equation of the intercept")
+        raise linalg.LinAlgError("Rounding has left no equation for the intercept.")
 
     def direction(to_z: FloatArray, to_s: FloatArray) -> _Iterate:
         straight = solve(to_z / at.mu - to_s / at.room - dual)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, FloatArray, itemsize, like, to_numpy
-from mercer._memory import by_slabs, room_on_device
+from mercer._memory import by_slabs, explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES, resolve_bandwidth
 from mercer.kernels import get_kernel, mercer_width
@@ -25,8 +25,8 @@ from mercer.samples import (
 from mercer.spectral import fix_signs, generalized_eigh
 from mercer.sums import kernel_sum, log_kernel_sum
 
-_DENSE_BELOW = 1000  # rows for which the matrix itself is decomposed
-_FAR = -500.0  # log density, in units of a window's peak, below which kernel values underflow
+_DENSE_BELOW = 1000  # Below this many rows the matrix itself is decomposed.
+_FAR = -500.0  # Below this log density, in units of a window's peak, kernel values underflow.
 
 
 @on_dask(
@@ -169,20 +169,21 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray of shape (n_samples, n_components)
             Coordinates of the rows.
         """
-        X = validate_training(self, X, span=True, ensure_min_samples=2, copy=True)  # it is kept
+        # The rows are kept, so that they are copied.
+        X = validate_training(self, X, span=True, ensure_min_samples=2, copy=True)
         xp = array_namespace(X)
         if self.n_components > X.shape[0]:
             raise ValueError(
-                f"n_components={self.n_components} is more than the {X.shape[0]} rows (n_samples) "
-                "that there are."
+                f"n_components={self.n_components} is more than the number of rows, "
+                f"n_samples={X.shape[0]}."
             )
         self.bandwidth_ = resolve_bandwidth(self.bandwidth, X)
         check_width_span(self.bandwidth_)
         self.X_fit_ = X
-        with room_on_device(f"the Laplacian matrix of {X.shape[0]} rows"):
+        with explain_full_device(f"the Laplacian matrix of {X.shape[0]} rows"):
             self.weights_ = xp.exp(-0.5 * self._log_density(X))
             values, vectors = self._decompose()
-        # What rounding leaves of a zero eigenvalue is no direction: its coordinate is 0.
+        # An eigenvalue that is zero but for rounding has no direction: its coordinate is 0.
         values = xp.where(values <= X.shape[0] * np.finfo(np.float64).eps * values[0], 0.0, values)
         self.eigenvalues_, self.eigenvectors_ = values, vectors
         return xp.astype(vectors * xp.sqrt(values), X.dtype)
@@ -205,7 +206,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         xp = array_namespace(self.X_fit_)
         check_size(X)
         floats = xp.float32 if itemsize(X) == 4 else xp.float64
-        with room_on_device(f"the coordinates of {X.shape[0]} rows"):
+        with explain_full_device(f"the coordinates of {X.shape[0]} rows"):
             return by_slabs(
                 lambda rows: xp.astype(self._coordinates(rows), floats),
                 X,
@@ -229,7 +230,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         return tags
 
     @property
@@ -258,8 +259,8 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _far_sums(self, X: Array, expansion: Array) -> Array:
         """Return coordinates of rows at which every kernel value underflows: k/√f̂ does not.
 
-        Distances are taken relative to the nearest row's, d² − d²_m = (x_l − x_m)(x_l + x_m − 2x),
-        as differences of large numbers would have no digits left.
+        Distances relative to the nearest row's are d² − d²_m = (x_l − x_m)(x_l + x_m − 2x), because
+        differences of the large squares would have lost their digits.
         """
         xp: Any = array_namespace(X)
         rows, n = xp.astype(self.X_fit_, xp.float64), self.X_fit_.shape[0]
@@ -293,7 +294,7 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return to_numpy(a * self._sums(None, a * like(v.ravel(), a)))
 
         operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-        # 1/a is near the leading eigenvector: rows of K_f weigh √f̂ alike.
+        # The leading eigenvector is near 1/a = √f̂, from which the iteration starts.
         values, vectors = eigsh(operator, k=self.n_components, which="LA", v0=to_numpy(1 / a))
         order = np.argsort(-values, kind="stable")
         return like(values[order], a), like(fix_signs(vectors[:, order]), a)

@@ -27,8 +27,6 @@ from mercer.samples import (
 )
 from mercer.sums import combine_kernel
 
-__all__ = ["LaplacianMachine", "Setting"]
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -40,7 +38,7 @@ class Setting:
     seed: int
 
     def smoothness(self) -> FloatArray:
-        """FᵀLF: how fast each direction varies along the edges of the graph."""
+        """Return FᵀLF: how fast each direction varies along the edges of the graph."""
         F = self.space.F
         S: FloatArray = F.T @ (self.L @ F)
         return S
@@ -81,7 +79,7 @@ class LaplacianMachine(BaseEstimator):
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, signs: bool = False
     ) -> tuple[FloatArray, NDArray[np.intp], FloatArray]:
-        """Return the rows that count, their classes (−1: none) and weights; set ``classes_``."""
+        """Return rows of positive weight, classes (−1: no label) and weights; set ``classes_``."""
         X, y = validate_training(self, X, y, double=True, tensors=False, ensure_min_samples=2)
         weights = check_row_weights(sample_weight, len(X))
         counted = weights > 0
@@ -93,7 +91,7 @@ class LaplacianMachine(BaseEstimator):
         return X, codes, weights
 
     def _setting(self, X: FloatArray, weights: FloatArray) -> Setting:
-        """Build graph and coordinates of weighted rows; store what they say.
+        """Return graph and coordinates of weighted rows; set ``gamma_`` and ``affinity_width_``.
 
         A row of weight two has its edges twice.
         """
@@ -124,7 +122,7 @@ class LaplacianMachine(BaseEstimator):
         """Return new rows as floats whose squares are in range; sparse ones stay sparse."""
         refuse_tensor(X, self)
         X = check_new_rows(self, X, None)
-        if isinstance(X, np.ndarray) or issparse(X):  # of rows in blocks, one block at a time
+        if isinstance(X, np.ndarray) or issparse(X):  # Blocks are checked one by one.
             check_size(X)
         return X
 
@@ -141,6 +139,6 @@ class LaplacianMachine(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         tags.target_tags.required = True
         return tags

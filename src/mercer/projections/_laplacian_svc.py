@@ -12,8 +12,6 @@ from mercer.projections._svm import Loss, solve_svm, uses_libsvm
 from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
-__all__ = ["LaplacianSVC"]
-
 
 @on_dask(fit=refuses_dask("its support vector machines look at all rows at once"))
 class LaplacianSVC(LaplacianMachine, ScoreClassifier):
@@ -58,7 +56,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What an error costs: its size, or the square of it.
     landmarks : int, default=None
-        Approximate the kernel by so many of its columns (drawn at random by what they leave
+        Approximate the kernel by this many of its columns (drawn at random by what they leave
         unexplained); None is exact.  Of no use with the linear kernel, which ignores it.
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         Search for neighbours: see :func:`mercer.graphs.neighbor_graph`.
@@ -179,7 +177,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
             The fitted estimator.
         """
         X, codes, weights = self._check_fit(X, y, sample_weight, signs=True)
-        # Copies of a row are one row of the graph, and one for each of their classes to pay for.
+        # Copies of a row are one row of the graph, and of the loss one row for each class.
         places = merge_copies(X, np.zeros_like(codes), weights)
         setting = self._setting(places.take(X), places.weights)
         labelled = np.flatnonzero(codes >= 0)
@@ -223,7 +221,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         return self.coef_ if self.kernel == "linear" else None
 
     def _scores(self, X: FloatArray) -> FloatArray:
-        """Return the outputs of the machines; of one, half of it for either class."""
+        """Return the outputs of the machines; of a single one, ± half of it for the two classes."""
         out: FloatArray = self._projections(X, self._components) + self.intercept_
         return np.concatenate([-out / 2, out / 2], axis=1) if len(self.classes_) == 2 else out
 

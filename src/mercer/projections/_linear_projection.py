@@ -1,4 +1,4 @@
-"""What linear projections on graphs share: centring, principal front, graph, readout."""
+"""What linear projections on graphs share: centring, principal axes, graph, transform."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -27,10 +27,7 @@ from mercer.samples import (
 )
 from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
 
-__all__ = ["LinearGraphProjection", "PrincipalRows", "solve_projection"]
-
-
-# Eigenvalues below this share of the largest are nought: their vectors may be mixed at will.
+# Eigenvalues below this share of the largest are zero, so that any basis of their vectors will do.
 _TIE = 1e-10
 
 
@@ -56,13 +53,13 @@ class PrincipalRows:
 def solve_projection(
     rows: PrincipalRows, A: FloatArray, B: FloatArray | None, n_components: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Smallest values of A against B, in the coordinates U, as directions (k, d).
+    """Return the smallest eigenvalues of A against B, in the coordinates U, and directions (k, d).
 
-    B None asks for orthonormal directions instead, and A is then in the coordinates F.
-    Directions of value zero (all there is with a graph of classes and as many columns
-    as rows) come in the order of the variance that a unit of length has.
+    If B is None the directions are orthonormal, and A is in the coordinates F.  Directions of
+    eigenvalue zero (all of them with a graph of classes and as many columns as rows) are in the
+    order of the variance along a unit of length.
     """
-    # B fixes the variance: there the shortest come first.
+    # Where B fixes the variance of all directions, the shortest come first.
     variance = np.diag(rows.lengths**2) if B is None else -np.diag(rows.lengths**-2.0)
     values, V = generalized_eigh(A, B)
     V = rotate_ties(values, V, variance, tol=_TIE * max(values[-1], 0.0))[:, :n_components]
@@ -78,7 +75,7 @@ def solve_projection(
     inverse_transform=lambda m: (m.n_features_in_, np.float64),
 )
 class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base: subclasses write `_solve`, from rows and their neighbours to directions."""
+    """Base of linear projections; a subclass writes `_solve`, from rows and graph to directions."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -146,7 +143,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             X, y = validate_training(self, X, y, ensure_min_samples=2, **options)
             if self._needs_classes or self.n_components is None:
                 check_classification_targets(y)
-        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact where a column is constant
+        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact for a constant column
         centred = X - self.mean_
         unit = power_of_two(centred)
         U, lengths, axes = principal_axes(centred / unit, self.pca_components)
@@ -213,7 +210,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @property
     def n_components_(self) -> int:
-        """How many directions there are."""
+        """Number of directions."""
         return len(self.components_)
 
     @property
@@ -222,6 +219,6 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         tags.target_tags.required = self._needs_classes
         return tags

@@ -25,9 +25,7 @@ from mercer.projections._linear_projection import (
     solve_projection,
 )
 
-__all__ = ["LocalityPreservingProjection"]
-
-_ALONE = 1e-12  # sum of a row's weights below which it counts for nothing
+_ALONE = 1e-12  # A row whose weights add up to less than this has no neighbours.
 
 
 class LocalityPreservingProjection(LinearGraphProjection):
@@ -59,7 +57,7 @@ class LocalityPreservingProjection(LinearGraphProjection):
         How many directions, at most as many as the rows have dimensions; None is one less than
         there are classes, or 2 without classes.
     pca_components : int or float, default=None
-        Project on so many principal components first, or on as many as hold this share of the
+        Project on this many principal components first, or on as many as hold this share of the
         variance.  None keeps every direction that has any; give 0.98 or so where there are fewer
         rows than columns, because all of them would fit the graph exactly.
     neighborhood : {"knn", "radius", "class", "class_knn"}, default="knn"

@@ -24,8 +24,6 @@ from mercer.projections._svm import Loss
 from mercer.samples import check_coordinates, on_dask, refuses_dask
 from mercer.spectral import PenaltyPath, Whitened, whiten
 
-__all__ = ["LaplacianSupportVectorAnalysis"]
-
 
 @on_dask(
     fit=refuses_dask("its support vector machines look at all rows at once"),
@@ -93,7 +91,7 @@ class LaplacianSupportVectorAnalysis(
         All classes have a turn; after that they have it again in the same order, or the largest
         class has, or one drawn at random.
     landmarks : int, default=None
-        Approximate the kernel by so many of its columns (drawn at random by what they leave
+        Approximate the kernel by this many of its columns (drawn at random by what they leave
         unexplained); None is exact.  Of no use with the linear kernel, which ignores it.
     readout : {"orthonormal", "printed"}, default="orthonormal"
         What `transform` returns with a kernel: projections on the orthonormal directions, or
@@ -279,9 +277,9 @@ class LaplacianSupportVectorAnalysis(
         return fitted
 
     def _finish(self, setting: Setting, codes: NDArray[np.intp], whitened: Whitened) -> Self:
-        """Run the loop and store what `transform` needs."""
+        """Find the directions and set the fitted attributes."""
         asked = self.n_components or len(self.classes_) - 1
-        # Matrices of a few hundred columns lose more by threads that wait than they gain.
+        # With matrices of a few hundred columns, threads wait for each other longer than they gain.
         with one_thread():
             found = find_directions(
                 whitened,
@@ -365,11 +363,11 @@ class LaplacianSupportVectorAnalysis(
 
 
 def _warn_of_degenerate_steps(found: Directions, asked: int, weight: float) -> None:
-    """Say so where fewer directions were found than asked for."""
+    """Warn if fewer directions were found than asked for; ValueError if there are none."""
     count = found.W.shape[1]
     if count == 0:
         raise ValueError(
-            "No direction separates the classes better than none at all (w = 0 is optimal) with "
+            "No direction separates the classes better than w = 0 does with "
             f"laplacian_weight={weight:g}: lower it, raise C or use loss='squared_hinge'."
         )
     if count < asked:

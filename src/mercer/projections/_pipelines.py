@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer.projections._lpp import LocalityPreservingProjection
 from mercer.projections._roweis_saul import RoweisSaulProjection
 
-__all__ = ["eigenfaces", "fisherfaces", "laplacianfaces", "roweis_saul_classifier"]
-
 
 def roweis_saul_classifier(
     *, n_components: int | None = None, metric: str = "euclidean", **parameters: Any

@@ -23,8 +23,6 @@ from mercer.projections._linear_projection import (
     solve_projection,
 )
 
-__all__ = ["RoweisSaulProjection"]
-
 
 class RoweisSaulProjection(LinearGraphProjection):
     r"""Linear directions along which rows are rebuilt from their neighbours (Roweis–Saul, NPE).
@@ -56,7 +54,7 @@ class RoweisSaulProjection(LinearGraphProjection):
         How many directions, at most as many as the rows have dimensions; None is one less than
         there are classes, or 2 without classes.
     pca_components : int or float, default=None
-        Project on so many principal components first, or on as many as hold this share of the
+        Project on this many principal components first, or on as many as hold this share of the
         variance; None keeps every direction that has any.
     neighborhood : {"knn", "radius", "class", "class_knn"}, default="class_knn"
         From whom a row is rebuilt: see :func:`mercer.graphs.neighbor_graph`.

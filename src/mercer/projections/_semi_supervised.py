@@ -9,17 +9,15 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.samples import check_two_classes
 
-__all__ = ["encode_labels"]
-
 
 def encode_labels(
     model: Any, y: NDArray[Any], *, signs: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Classes, sorted, and the number of each row's class; −1 for rows without a label.
+    """Return the sorted classes, and the number of each row's class, −1 for rows without a label.
 
     In arrays of numbers −1 marks such a row; in arrays of objects the number −1 does, beside
-    names; arrays of strings have a name in every row.  With `signs`, an array of −1 and 1 is two
-    classes after all, with a warning: as labels it would be one class.
+    names; arrays of strings have a label in every row.  With `signs`, an array of −1 and 1 only is
+    taken as two classes, with a warning, as it would otherwise be one class.
 
     >>> import numpy as np
     >>> encode_labels(None, np.array(["b", -1, "a", "b"], dtype=object))

@@ -14,17 +14,17 @@ from sklearn.svm import SVC
 from mercer._arrays import FloatArray
 from mercer.projections._interior import interior_point
 
-__all__ = ["Loss", "solve_svm"]
-
 Loss = Literal["hinge", "squared_hinge"]
 
-_LARGEST_LIBSVM = 5000  # rows; above, the kernel matrix would be too large
-_SMALL = 5e6  # n·r² below which the interior-point method takes milliseconds
-_SCREENED = 5000  # rows above which those far from the margin are left out at first
-_NEAR = 1.5  # margin up to which a row stays in
-_LIGHTEST = 1e-9  # price of a row, beside the largest or 1, that interior points tell from none
+_LARGEST_LIBSVM = 5000  # With more rows than this, libsvm's kernel matrix would be too large.
+_SMALL = 5e6  # With n·r² below this, the interior-point method takes milliseconds.
+_SCREENED = 5000  # With more rows than this, rows far from the margin are left out at first.
+_NEAR = 1.5  # Rows up to this margin are not left out.
+_LIGHTEST = (
+    1e-9  # Interior points cannot resolve smaller prices of rows, relative to the largest or 1.
+)
 _MAX_NEWTON = 100
-_SLACK = 1e-6  # of margins and, times C, of duals
+_SLACK = 1e-6  # the tolerance of margins and, times C, of duals
 
 
 def solve_svm(
@@ -36,7 +36,7 @@ def solve_svm(
     M: FloatArray | None,
     tol: float,
 ) -> tuple[FloatArray, float]:
-    """Signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
+    """Return signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def solve_svm(
         For libsvm.
     """
     C = np.full(len(signs), C, dtype=np.float64)
-    if G.shape[1] == 0:  # all rows are the same: the larger class has them
+    if G.shape[1] == 0:  # All rows are the same, so that the heavier class is the answer.
         return np.zeros(len(signs)), 1.0 if signs @ (C / C.max()) > 0 else -1.0
     if loss == "squared_hinge":
         return _squared_hinge(G, signs, C)
@@ -62,7 +62,7 @@ def solve_svm(
         mu, b = _libsvm(G @ G.T if M is None else M, signs, C, tol)
         side = np.where(mu <= 0, -1, np.where(mu >= C, 1, 0)).astype(np.int8)
     else:
-        # Lighter rows are moved by their price, if by anything; their bounds are what is sought.
+        # Rows of a tiny price get a larger one here, as only their bound is wanted.
         clear = np.maximum(C, _LIGHTEST * min(1.0, C.max()))
         mu, b, side = (_screened if len(G) > _SCREENED else interior_point)(G, signs, clear)
         mu = np.minimum(mu, C)
@@ -70,7 +70,7 @@ def solve_svm(
 
 
 def uses_libsvm(n: int, r: int) -> bool:
-    """Whether the hinge goes to libsvm: many coordinates for the rows, and these not too many.
+    """Tell whether libsvm solves the hinge: with many coordinates, and not too many rows.
 
     With few coordinates classes overlap, and libsvm may take minutes at large C; with many they
     come apart, and it takes milliseconds.  Small problems are as quick by either.
@@ -92,8 +92,8 @@ def _screened(
 ) -> tuple[FloatArray, float, NDArray[np.int8]]:
     """Solve by interior points on the rows near the margin, and check the others.
 
-    The squared hinge, which is quicker, says where the margin will be about.  Rows well beyond it
-    have no dual; one that turns out to have is taken in, and the rest is solved again.
+    The squared hinge, which is quicker, tells about where the margin will be.  Rows well beyond it
+    have no dual; if one turns out to be within the margin, it is added and all is solved again.
     """
     c, b = _squared_hinge(G, signs, C)
     near = signs * (G @ (G.T @ c) + b) < _NEAR
@@ -146,9 +146,9 @@ def _polish(
 
 
 def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[FloatArray, float]:
-    """Newton's method on ½‖v‖² + Σ C·max(0, 1 − y(g·v + b))²; the last step is exact.
+    """Minimise ½‖v‖² + Σ C·max(0, 1 − y(g·v + b))² by Newton's method; the last step is exact.
 
-    Within a set of rows that err, the objective is a quadratic; its minimum is one linear
+    For a given set of rows that err, the objective is quadratic; its minimum is one linear
     system, in the rows that err or in the coordinates, whichever are fewer (Chapelle 2007).
     """
     v, b = np.zeros(G.shape[1]), 0.0
@@ -160,7 +160,7 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[Flo
         still = signs * (G @ v + b) < 1
         if length == 1.0 and np.array_equal(still, erring):
             break
-        if not still.any():  # no row errs at all: only v = 0 can be better, and it is not
+        if not still.any():  # No row errs, so that only v = 0 could be better, which it is not.
             break
         erring = still
     c: FloatArray = 2 * C * signs * np.maximum(0.0, 1 - signs * (G @ v + b))
@@ -168,7 +168,7 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[Flo
 
 
 def _minimum_on(G: FloatArray, y: FloatArray, C: FloatArray) -> tuple[FloatArray, float]:
-    """Ridge regression on ±1 with a free intercept: ½‖v‖² + Σ C·(y − g·v − b)²."""
+    """Return v and b of a ridge regression on ±1: the minimum of ½‖v‖² + Σ C·(y − g·v − b)²."""
     highest = C.max()
     shares = C / highest
     root = np.sqrt(shares)
@@ -184,7 +184,7 @@ def _minimum_on(G: FloatArray, y: FloatArray, C: FloatArray) -> tuple[FloatArray
 
 
 def _solve_positive(A: FloatArray, b: FloatArray) -> FloatArray:
-    """Solve Ax = b; the shortest answer where A is singular beside rounding."""
+    """Solve Ax = b; if A is singular up to rounding, return the shortest solution."""
     try:
         factor = linalg.cho_factor(A, check_finite=False)
     except linalg.LinAlgError:
@@ -199,7 +199,7 @@ def _line_search(
     start: tuple[FloatArray, float],
     step: tuple[FloatArray, float],
 ) -> float:
-    """Exact minimum along a step: the derivative is piecewise linear and rising."""
+    """Return the minimum along a step by bisection: the derivative is rising."""
     f, df = G @ start[0] + start[1], G @ step[0] + step[1]
 
     def slope(t: float) -> float:

@@ -1,8 +1,8 @@
-"""Rows, weights and classes as users pass them: the only place, with the sums, that knows Dask.
+"""Rows, weights and classes as users pass them.  Only this package and the sums know Dask.
 
-What comes is checked (`_checks`, `_weights`), and kept where it is: NumPy arrays and
-torch tensors in memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same
-questions (`_homes`), and make samples (`_training`, `_sample`) of which rows are drawn (`_draws`).
+Input is checked (`_checks`, `_weights`), and stays where it is: NumPy arrays and torch tensors in
+memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same questions
+(`_homes`), and make samples (`_training`, `_sample`) from which rows are drawn (`_draws`).
 New rows are answered in `_answers`.
 """
 
@@ -27,9 +27,9 @@ from mercer.samples._checks import (
     check_span,
     check_width_span,
     dense_rows,
-    first,
+    describe_index,
+    first_true,
     match_rows,
-    place,
     power_of_two,
 )
 from mercer.samples._dask_arrays import (
@@ -105,8 +105,9 @@ __all__ = [
     "compute_arrays",
     "count_rows",
     "dense_rows",
+    "describe_index",
     "draw_rows",
-    "first",
+    "first_true",
     "from_memory",
     "heaviest_rows",
     "home_of",
@@ -121,7 +122,6 @@ __all__ = [
     "merge_copies",
     "merge_pairs",
     "on_dask",
-    "place",
     "power_of_two",
     "random_rows",
     "refuse_dask",

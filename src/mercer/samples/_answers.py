@@ -1,6 +1,6 @@
-"""Answers to new rows: so many at a time as fit the budget, on any device, block by block.
+"""Answers to new rows: as many at a time as fit the memory budget, on any device or in blocks.
 
-A classifier writes one table of scores, and everything that users ask is made of that.
+A classifier computes one table of scores, and everything that users ask for is made of that.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer._arrays import Array, take_rows, to_numpy
-from mercer._memory import by_slabs, room_on_device
+from mercer._memory import by_slabs, explain_full_device
 from mercer._sklearn import fit_afresh, get_namespace
 from mercer.samples._checks import check_same_home, check_tensor, dense_rows
 from mercer.samples._dask_arrays import (
@@ -29,7 +29,7 @@ from mercer.samples._homes import is_in_blocks
 from mercer.samples._in_memory import log_normalise
 
 T = TypeVar("T")
-_TABLES = 6  # arrays of (rows, classes) that answering holds at once
+_TABLES = 6  # Scoring holds this many arrays of (rows, classes) at once.
 _LARGEST = np.finfo(np.float64).max
 _SMALLEST = np.finfo(np.float64).smallest_normal
 
@@ -48,7 +48,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _scores(self, X: Array) -> Array:
         """Return the scores of some rows, (rows, classes), the largest of which is the answer.
 
-        In float64; −inf is allowed, unless for a whole row.
+        In float64.  A score may be −inf, but not all scores of a row.
         """
 
     @property
@@ -68,7 +68,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         array of shape (n_samples, n_classes) or (n_samples,)
             In float64.  For two classes the second one's score minus the first one's.  Always
-            finite: a score of −inf is the lowest number there is.
+            finite: a score of −inf becomes the lowest number of float64.
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
@@ -92,7 +92,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # made dense where that fits the memory budget
+        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         # Dispatch works for torch; this tag would promise every library of the standard.
         tags.array_api_support = False
         return tags
@@ -104,16 +104,16 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_columns: int | None,
         dtype: Any = np.float64,
     ) -> Array:
-        """Return what is made of the scores: (rows,) or (rows, n_columns)."""
+        """Return `finish` of the scores of all rows: (rows,) or (rows, n_columns)."""
         fit_is_in_blocks = is_in_blocks(*vars(self).values())
         given, X = X, self._check_new(X, self._fitted)
-        if fit_is_in_blocks:  # rows stay where they are: scores are sums over pairs of blocks
+        if fit_is_in_blocks:  # Scores are sums over pairs of blocks, and stay in blocks.
             X = X if is_in_blocks(X) else from_memory(dense_rows(X))
             return as_given(finish(self._scores(X)), given)
         if is_in_blocks(X):
             answer = partial(self._answer, finish=finish, n_columns=n_columns, dtype=dtype)
             return by_blocks(answer, X, n_columns=n_columns, dtype=dtype)
-        with room_on_device(f"the scores of {X.shape[0]} rows"):
+        with explain_full_device(f"the scores of {X.shape[0]} rows"):
             return by_slabs(lambda rows: finish(self._scores(rows)), X, self._bytes_per_row(X))
 
     def _check_new(self, X: Any, fitted: Array | None) -> Array:
@@ -121,7 +121,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         return check_new_rows(self, X, fitted)
 
     def _bytes_per_row(self, X: Array) -> int:
-        """Return what scoring takes for each row, beside the rows."""
+        """Return the bytes that scoring takes for each row, beside the row itself."""
         return 8 * len(self.classes_) * _TABLES
 
     def _labels(self, scores: Array) -> Array:
@@ -174,11 +174,11 @@ class ProbabilityClassifier(ScoreClassifier):
 
 
 def _differences(scores: Array) -> Array:
-    """Return finite scores, of two classes their difference."""
+    """Return the scores as finite numbers; of two classes, their difference."""
     xp = array_namespace(scores)
     if scores.shape[1] == 2:
         scores = scores[:, 1] - scores[:, 0]
-    return xp.clip(scores, -_LARGEST, _LARGEST)  # what bounded windows do not reach is −inf
+    return xp.clip(scores, -_LARGEST, _LARGEST)  # −inf where no bounded window reaches
 
 
 def _shares(scores: Array) -> Array:
@@ -191,7 +191,7 @@ def _shares(scores: Array) -> Array:
 
 
 def _log_shares(scores: Array) -> Array:
-    """Return their logarithms, all of them finite."""
+    """Return the logarithms of the shares, all of them finite."""
     return array_namespace(scores).clip(log_normalise(scores), -_LARGEST, _LARGEST)
 
 
@@ -203,7 +203,7 @@ def check_new_rows(model: Any, X: Any, fitted: Array | None, *, double: bool = F
     model : estimator
     X : array-like or sparse matrix of shape (n, d)
     fitted : array or None
-        Where the rows must be; None where it does not matter.
+        The rows must be of its library and on its device; None if that does not matter.
     double : bool
         Whether float32 becomes float64.
     """
@@ -253,12 +253,12 @@ def on_dask(
 def _answering(
     method: Callable[..., Any], name: str, shape: Callable[[Any], tuple[int | None, Any]]
 ) -> Callable[..., Any]:
+    """Return the method, which now answers Dask arrays too, block by block."""
+
     @wraps(method)
     def answer(self: Any, X: Any) -> Any:
         if not is_in_blocks(X):
             return method(self, X)
-        from sklearn.utils.validation import check_is_fitted, validate_data
-
         check_is_fitted(self)
         if name != "inverse_transform":
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -272,6 +272,8 @@ def _answering(
 
 
 def _fitting(method: Callable[..., Any], name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method, which now calls `fit` where X is a Dask array."""
+
     @wraps(method)
     def fitted(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
         if not is_in_blocks(X):

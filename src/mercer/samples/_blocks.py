@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mercer._memory import share_of_machine
 
-FAN_IN = 8  # partial results that one task merges
+FAN_IN = 8  # One task merges at most this many partial results.
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Blocks:
     keys : tuple
         The keys of the tasks, in the order of the blocks.
     graph : HighLevelGraph
-        All that they need.
+        All tasks that they need.
     layers : tuple of str
         The last layers of the graph.
     starts : NumPy array of int of shape (blocks + 1,)
@@ -147,10 +147,9 @@ def compute(*parts: Blocks) -> list[Any]:
     import dask
     from dask.array.optimization import optimize
     from dask.delayed import Delayed
-
-    keys = [key for part in parts for key in part.keys]
     from dask.highlevelgraph import HighLevelGraph
 
+    keys = [key for part in parts for key in part.keys]
     graph = optimize(HighLevelGraph.merge(*(part.graph for part in parts)), keys)
     return list(dask.compute(*(Delayed(key, graph) for key in keys)))
 
@@ -193,7 +192,7 @@ def _layer(
 ) -> Blocks:
     from dask.highlevelgraph import HighLevelGraph
 
-    if not tasks:  # a tree of one
+    if not tasks:  # Merging a single block needs no task.
         return Blocks(keys, sources[0].graph, sources[0].layers, starts)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=list(sources))
     return Blocks(keys, graph, (name,), starts)

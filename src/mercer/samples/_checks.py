@@ -1,4 +1,4 @@
-"""Tables of points as users pass them, and the one sentence they get for anything else."""
+"""Checks of tables as users pass them; each failure is one sentence that says what to do."""
 
 from math import frexp
 from typing import Any
@@ -20,14 +20,16 @@ from mercer._arrays import Array, detached, itemsize, refuse_tensor, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.samples._homes import is_in_blocks
 
-LARGEST = 1e150  # number whose square, times some thousands of columns, is in range
-_SINGLE = (1e-15, 1e15)  # weights that are summed in float32, where rows are
+# Squares of numbers up to this one, added up over thousands of columns, are within floating point.
+LARGEST = 1e150
+# Weights between these two are summed in float32 where the rows are float32.
+_FLOAT32_WEIGHTS = (1e-15, 1e15)
 
 
 def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) -> Array:
     """Return A as a float32 or float64 matrix, in the library of `of` or its own.
 
-    Its numbers must be finite, unless someone else looks.
+    Its numbers must be finite, unless `finite` is False because the caller checks that.
     """
     A = as_array(A, name, of)
     check_matrix(A, name)
@@ -40,7 +42,7 @@ def check_rows(A: Any, name: str, of: Array | None = None, finite: bool = True) 
 
 
 def check_matrix(A: Any, name: str) -> None:
-    """Refuse what has no rows of columns."""
+    """Raise ValueError unless A has two dimensions."""
     if A.ndim == 1:
         raise ValueError(
             f"{name} must be a matrix with one row for each point, got a vector of length "
@@ -61,7 +63,7 @@ def match_rows(X: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def as_array(A: Any, name: str, of: Array | None = None) -> Array:
-    """Return A as an array, one of the library of `of` if that is given."""
+    """Return A as an array, in the library and on the device of `of` if that is given."""
     if issparse(A):
         raise TypeError(
             f"{name} is a sparse matrix; kernel sums need dense rows: pass {name}.toarray()."
@@ -89,12 +91,13 @@ def check_same_library(A: Any, name: str, X: Array) -> None:
     """Refuse a tensor beside rows of another library, and the reverse."""
     if is_torch_array(A) != is_torch_array(X):
         raise TypeError(
-            f"X is {_described(X)} and {name} {_described(A)}: pass both as arrays of one library."
+            f"X is {_kind_of_array(X)} and {name} {_kind_of_array(A)}: pass both as arrays of one "
+            "library."
         )
 
 
-def _described(A: Array) -> str:
-    """Return what an array is, and where."""
+def _kind_of_array(A: Array) -> str:
+    """Return words for the library of an array, and for the device of a tensor."""
     if is_torch_array(A):
         return f"a tensor on {A.device}"
     return "a Dask array" if is_in_blocks(A) else "a NumPy array"
@@ -107,14 +110,14 @@ def _check_same_place(A: Array, name: str, X: Array) -> None:
 
 
 def as_float(A: Array, name: str) -> Array:
-    """Return A in the nearest precision that is computed with."""
+    """Return A in float32 or float64, whichever is nearest to its type."""
     xp: Any = array_namespace(A)
     kind = str(A.dtype).split(".")[-1]
     if kind in ("float32", "float64") and getattr(A.dtype, "isnative", True):
         return A
     if kind in ("float16", "bfloat16"):
         return xp.astype(A, xp.float32)
-    is_real = getattr(A.dtype, "kind", kind[0]) in ("b", "i", "u", "f")  # torch has names only
+    is_real = getattr(A.dtype, "kind", kind[0]) in ("b", "i", "u", "f")  # torch: by name
     if is_real:
         return xp.astype(A, xp.float64)
     if kind == "object":
@@ -130,7 +133,9 @@ def _numbers_of_objects(A: NDArray[Any], name: str) -> NDArray[np.float64]:
                 raise TypeError
             out[index] = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{name} must hold numbers, got {value!r} {place(index)}.") from None
+            raise ValueError(
+                f"{name} must hold numbers, got {value!r} {describe_index(index)}."
+            ) from None
     return out
 
 
@@ -141,11 +146,11 @@ def check_finite(A: Array, name: str) -> None:
     for start, stop in row_slabs(A.shape[0], bytes_per_row, 2**24):
         finite = xp.isfinite(A[start:stop])
         if not bool(to_numpy(xp.all(finite))):
-            row, *column = first(~to_numpy(finite))
+            row, *column = first_true(~to_numpy(finite))
             where = (row + start, *column)
             value = to_numpy(A[where[0]])[tuple(column)]
             what = "NaN" if np.isnan(value) else "infinity"
-            raise ValueError(f"{name} contains {what} {place(where)}.")
+            raise ValueError(f"{name} contains {what} {describe_index(where)}.")
 
 
 def check_span(X: Array) -> None:
@@ -156,7 +161,8 @@ def check_span(X: Array) -> None:
     spread = float(xp.max(highs / 2 - lows / 2)) * 2
     if 0 < spread < 1 / LARGEST:
         raise ValueError(
-            f"X varies by {spread:.2g} at most: differences below {1 / LARGEST:g} have no squares; "
+            f"X varies by {spread:.2g} at most: squares of differences below {1 / LARGEST:g} "
+            "underflow; "
             "multiply X by a constant."
         )
 
@@ -182,22 +188,22 @@ def check_size(X: Array) -> None:
         return
     xp = array_namespace(X)
     if max(-float(xp.min(X)), float(xp.max(X))) > LARGEST:
-        where = first(to_numpy(xp.abs(X) > LARGEST))
+        where = first_true(to_numpy(xp.abs(X) > LARGEST))
         _refuse_size(to_numpy(X)[where], where)
 
 
 def _refuse_size(number: float, where: tuple[int, ...]) -> None:
     raise ValueError(
-        f"X contains {number:.2g} {place(where)}: numbers beyond {LARGEST:g} have no squares; "
-        f"divide column {where[1]} by a constant."
+        f"X contains {number:.2g} {describe_index(where)}: squares of numbers beyond {LARGEST:g} "
+        f"overflow; divide column {where[1]} by a constant."
     )
 
 
 def check_width_span(bandwidth: float) -> None:
-    """Refuse a width that has no square."""
+    """Raise ValueError for a width whose square is beyond floating point."""
     if not 1 / LARGEST <= bandwidth <= LARGEST:
         raise ValueError(
-            f"bandwidth={bandwidth:g} has no square: it must lie between {1 / LARGEST:g} and "
+            f"bandwidth={bandwidth:g} is too extreme: it must lie between {1 / LARGEST:g} and "
             f"{LARGEST:g}."
         )
 
@@ -209,18 +215,23 @@ def power_of_two(X: Array) -> float:
     return float(2.0 ** frexp(largest)[1]) if largest > 0 else 1.0
 
 
-def first(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+def first_true(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the index of the first entry that is True."""
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
 
-def place(index: tuple[int, ...]) -> str:
+def describe_index(index: tuple[int, ...]) -> str:
+    """Return "in row 3" or "in row 3, column 1"."""
     return "in " + ", ".join(
         f"{what} {i}" for what, i in zip(("row", "column"), index, strict=False)
     )
 
 
 def check_tensor(X: Any) -> Any:
-    """Return a tensor without its history, if scikit-learn can pass it on; else X as it is."""
+    """Return a tensor without gradient history, and anything else as it is.
+
+    TypeError for a tensor that scikit-learn's validation would not accept.
+    """
     if not is_torch_array(X):
         return X
     as_array(X, "X")
@@ -235,7 +246,7 @@ def check_tensor(X: Any) -> Any:
 def dense_rows(X: Any, otherwise: str = "") -> Any:
     """Return a sparse matrix in full, if that fits the memory budget, and anything else as it is.
 
-    What is `otherwise` to be done where it does not fit is added to the sentence that says so.
+    Where it does not fit, the error ends with `otherwise`: what else the user may do.
     """
     if not issparse(X):
         return X
@@ -251,7 +262,7 @@ def dense_rows(X: Any, otherwise: str = "") -> Any:
 
 
 def check_coordinates(Z: Any, n_components: int, who: object) -> NDArray[np.float64]:
-    """Return coordinates for `inverse_transform`, if there are as many as components."""
+    """Return coordinates for `inverse_transform`; ValueError unless one for each component."""
     refuse_tensor(Z, who)
     Z = check_array(Z, dtype=np.float64, input_name="X")
     if Z.shape[1] != n_components:
@@ -267,13 +278,16 @@ def check_same_home(X: Array, fitted: Array) -> None:
     if is_torch_array(X) == is_torch_array(fitted) and device(X) == device(fitted):
         return
     raise ValueError(
-        f"X is {_described(X)} and what was fitted is {_described(fitted)}: put both in one place."
+        f"X is {_kind_of_array(X)} and what was fitted is {_kind_of_array(fitted)}: put both in "
+        "one place."
     )
 
 
 def wide_enough(X: Array, weights: NDArray[np.float64]) -> Array:
-    """Return the rows in a precision that holds their weights and products of two of them."""
-    if itemsize(X) == 8 or (_SINGLE[0] <= weights.min() <= weights.max() <= _SINGLE[1]):
+    """Return the rows in a precision that holds their weights, and products of two weights."""
+    if itemsize(X) == 8 or (
+        _FLOAT32_WEIGHTS[0] <= weights.min() <= weights.max() <= _FLOAT32_WEIGHTS[1]
+    ):
         return X
     xp = array_namespace(X)
     return xp.astype(X, xp.float64)

@@ -1,12 +1,13 @@
 """Dask arrays as users pass them: checked without being loaded, and their rows in blocks.
 
-What needs no values (shapes, types, chunks) is checked at once.  What does (NaN, infinity, negative
-weights) is checked in the tasks that load a block, and the sentence names the row of the table.
+Shapes, types and chunks are checked at once.  NaN, infinity and negative weights are looked for in
+the tasks that load a block, and the error names the row of the table.
 """
 
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from numpy.typing import NDArray
 from mercer._arrays import to_numpy
 from mercer._memory import share_of_machine
 from mercer.samples._blocks import Blocks, compute
-from mercer.samples._checks import check_matrix, check_rows, classes_of
+from mercer.samples._checks import (
+    check_matrix,
+    check_rows,
+    classes_of,
+    describe_index,
+    first_true,
+)
 from mercer.samples._homes import is_in_blocks
 from mercer.samples._in_blocks import compute_arrays, is_whole, take_rows
 from mercer.samples._weights import (
@@ -30,15 +37,16 @@ from mercer.samples._weights import (
     row_keys,
 )
 
-_ROWS_AT_ONCE = 100_000  # of an array in memory that meets a Dask array
-# Rows among which copies are looked for: their keys, 16 bytes each, are brought together.
+# An array in memory that meets a Dask array is cut into blocks of this many rows.
+_ROWS_AT_ONCE = 100_000
+# Copies are looked for among at most this many rows: their keys, 16 bytes each, come to one place.
 _MOST_KEYS = 10_000_000
 
 
 def check_dask_rows(A: Any, name: str) -> Any:
     """Return a Dask array as blocks of finite float32 or float64 rows, one block of columns.
 
-    Blocks without rows are gone.
+    Blocks without rows are dropped.
     """
     check_matrix(A, name)
     _check_chunks(A, name)
@@ -47,8 +55,8 @@ def check_dask_rows(A: Any, name: str) -> Any:
     if A.shape[1] == 0:
         raise ValueError(f"{name} has no columns.")
     filled = tuple(size for size in A.chunks[0] if size)
-    A = _in_memory_kind(A, name).rechunk({0: filled, 1: -1})
-    return _checked(A, name, _float_type(A, name), _finite)
+    A = _check_numpy_blocks(A, name).rechunk({0: filled, 1: -1})
+    return _with_checked_blocks(A, name, _float_type(A, name), _check_block_finite)
 
 
 def check_dask_vector(
@@ -61,11 +69,11 @@ def check_dask_vector(
 ) -> Any:
     """Return a Dask array of a number, or a row of numbers, for each row of X, cut as X is."""
     _check_chunks(values, name)
-    values = _in_memory_kind(values, name)
+    values = _check_numpy_blocks(values, name)
     check_entries(values.shape[:1], X.shape[0], name)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers.")
-    return _checked(as_blocks(values, X), name, dtype, check or _finite)
+    return _with_checked_blocks(as_blocks(values, X), name, dtype, check or _check_block_finite)
 
 
 def check_dask_weights(sample_weight: Any, name: str, X: Any) -> Any:
@@ -80,7 +88,7 @@ def check_dask_weights(sample_weight: Any, name: str, X: Any) -> Any:
 
 
 def _check_block_weights(values: NDArray[Any], name: str, start: int) -> None:
-    """Refuse weights of a block that count no rows, naming the first."""
+    """Raise ValueError for a weight of a block that is negative or out of range."""
     check_not_negative(values, name, start)
     check_weight_range(np.asarray(values, dtype=np.float64), start)
 
@@ -108,7 +116,7 @@ def as_given(result: Any, X: Any) -> Any:
 def drop_weightless_rows(weights: Any, *others: Any) -> tuple[Any, ...]:
     """Return weights and others without the rows of weight 0."""
     blocks = Blocks.of(weights).map(_count_positive, name="count")
-    sizes = tuple(compute(blocks.merged(_join, name="count"))[0])
+    sizes = tuple(compute(blocks.merged(add, name="count"))[0])
     if sum(sizes) == weights.shape[0]:
         return weights, *others
     if not sum(sizes):
@@ -123,7 +131,7 @@ def drop_weightless_rows(weights: Any, *others: Any) -> tuple[Any, ...]:
 
 
 def settle_dask_weights(weights: Any) -> Any:
-    """Return positive weights that add up to the number of rows, unless they are copies."""
+    """Return positive weights, scaled to a mean of 1 unless they are numbers of copies."""
     if is_whole(weights):
         return weights
     lightest, mean = (float(v) for v in compute_arrays(weights.min(), weights.mean()))
@@ -136,9 +144,9 @@ def settle_dask_weights(weights: Any) -> Any:
 
 
 def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[Any, ...]:
-    """Return weights, what leaves with a row, rows, codes and others, copies of rows being merged.
+    """Merge copies of rows; return weights, what leaves with each row, rows, codes and others.
 
-    Above ten million rows copies stay as they are, and leave one at a time.
+    Above ten million rows copies are not merged, and leave one at a time.
     """
     if X.shape[0] > _MOST_KEYS:
         whole = is_whole(weights)
@@ -149,12 +157,12 @@ def merge_dask_copies(X: Any, codes: Any, weights: Any, *others: Any) -> tuple[A
     places = places_of_keys(keys[:, 0], lambda a, b: keys[a, 1] == keys[b, 1])
     classes, counts = compute_arrays(codes, weights)
     merged = merge_places(places, classes.astype(np.int64), counts.astype(np.float64))
-    if 2 * merged.rows.size < len(counts):  # few are left: these are taken
+    if 2 * merged.rows.size < len(counts):  # It is cheaper to take the few that are left.
         X, *kept = (take_rows(A, merged.rows) for A in (X, codes, *others))
         return as_blocks(merged.weights, X), as_blocks(merged.leaving, X), X, *kept
     total, leaving = np.zeros(len(counts)), np.zeros(len(counts))
     total[merged.rows], leaving[merged.rows] = merged.weights, merged.leaving
-    # Copies have weight zero now, and go.  Only what has changed is sent to the workers.
+    # Copies have weight zero now and are dropped.  Only changed weights are sent to the workers.
     changed = np.flatnonzero((total != counts) | (leaving != counts))
     new = (_with_values(weights, changed, v[changed]) for v in (total, leaving))
     return drop_weightless_rows(*new, X, codes, *others)
@@ -166,7 +174,7 @@ def find_classes(y: Any, X: Any) -> tuple[NDArray[Any], Any]:
     y = y if is_lazy else to_numpy(y)
     if is_lazy:
         _check_chunks(y, "y")
-        y = _in_memory_kind(y, "y")
+        y = _check_numpy_blocks(y, "y")
     if y.shape != X.shape[:1]:
         raise ValueError(
             f"y must have one class for each of the {X.shape[0]} rows of X, got shape "
@@ -195,7 +203,7 @@ def by_blocks(
     """Return function(block) of all blocks of rows, lazily: (n,) or (n, n_columns)."""
     narrow = n_columns is None
     return X.map_blocks(
-        partial(_limited, function, dtype, n_columns),
+        partial(_answer_block, function, dtype, n_columns),
         dtype=dtype,
         chunks=(X.chunks[0],) if narrow else (X.chunks[0], (n_columns,)),
         drop_axis=1 if narrow else None,
@@ -204,7 +212,7 @@ def by_blocks(
 
 
 def rows_in_blocks(A: Any, name: str) -> Any:
-    """Return checked rows in blocks, whether they came so or in memory."""
+    """Return checked rows in blocks, from a Dask array or from an array in memory."""
     return check_dask_rows(A, name) if is_in_blocks(A) else from_memory(check_rows(A, name))
 
 
@@ -214,12 +222,12 @@ def in_memory(A: Any) -> Any:
 
 
 def refuse_dask(X: Any, who: str, why: str, instead: str) -> None:
-    """Say in one sentence that a fit takes no Dask array, why, and what to do."""
+    """Raise ValueError for a Dask array: why it is not taken, and what to do instead."""
     if is_in_blocks(X):
         raise ValueError(f"{who} takes no Dask array: {why}; {instead}.")
 
 
-def _limited(
+def _answer_block(
     function: Callable[[NDArray[Any]], NDArray[Any]],
     dtype: Any,
     n_columns: int | None,
@@ -239,7 +247,7 @@ def _check_chunks(A: Any, name: str) -> None:
         )
 
 
-def _in_memory_kind(A: Any, name: str) -> Any:
+def _check_numpy_blocks(A: Any, name: str) -> Any:
     meta = getattr(A, "_meta", None)
     if meta is not None and not isinstance(meta, np.ndarray):
         raise TypeError(
@@ -259,7 +267,7 @@ def _float_type(A: Any, name: str) -> Any:
     raise ValueError(f"{name} must hold real numbers, got {A.dtype}.")
 
 
-def _checked(A: Any, name: str, dtype: Any, check: Callable[..., None]) -> Any:
+def _with_checked_blocks(A: Any, name: str, dtype: Any, check: Callable[..., None]) -> Any:
     return A.map_blocks(
         _check_block,
         what=name,
@@ -283,13 +291,12 @@ def _check_block(
     return out
 
 
-def _finite(block: NDArray[Any], name: str, start: int) -> None:
+def _check_block_finite(block: NDArray[Any], name: str, start: int) -> None:
     bad = ~np.isfinite(block)
     if bad.any():
-        row, *column = (int(i) for i in np.argwhere(bad)[0])
+        row, *column = first_true(bad)
         what = "NaN" if np.isnan(block[(row, *column)]) else "infinity"
-        where = f"in row {row + start}" + (f", column {column[0]}" if column else "")
-        raise ValueError(f"{name} contains {what} {where}.")
+        raise ValueError(f"{name} contains {what} {describe_index((row + start, *column))}.")
 
 
 def _classes_of(_: int, labels: NDArray[Any]) -> NDArray[Any]:
@@ -301,7 +308,7 @@ def _encode(classes: NDArray[Any], dtype: Any, labels: NDArray[Any]) -> NDArray[
 
 
 def _with_values(A: Any, rows: NDArray[np.int64], values: NDArray[np.float64]) -> Any:
-    """Return a vector in blocks in which these rows, in order, have other values."""
+    """Return a vector in blocks in which these rows, in ascending order, have new values."""
     import dask.array as da
 
     starts = np.concatenate([[0], np.cumsum(A.chunks[0])])
@@ -309,8 +316,8 @@ def _with_values(A: Any, rows: NDArray[np.int64], values: NDArray[np.float64]) -
     blocks = [A.blocks[i] for i in range(len(A.chunks[0]))]
     for i, (low, high) in enumerate(pairwise(bounds.tolist())):
         if low < high:
-            here = partial(_replace, rows[low:high] - starts[i], values[low:high])
-            blocks[i] = blocks[i].map_blocks(here, dtype=np.float64)
+            replaced = partial(_replace, rows[low:high] - starts[i], values[low:high])
+            blocks[i] = blocks[i].map_blocks(replaced, dtype=np.float64)
     return da.concatenate(blocks)
 
 
@@ -329,7 +336,3 @@ def _keys_of_block(_: int, X: NDArray[Any]) -> NDArray[np.int64]:
 
 def _count_positive(_: int, weights: NDArray[Any]) -> list[int]:
     return [int((weights > 0).sum())]
-
-
-def _join(a: list[Any], b: list[Any]) -> list[Any]:
-    return a + b

@@ -1,7 +1,8 @@
-"""Draws of rows: some of each class, in memory or in blocks, the same rows either way."""
+"""Draws of some rows of each class: the same rows, in memory or in blocks."""
 
 from functools import partial
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from mercer.samples._blocks import Blocks, compute
 from mercer.samples._in_blocks import class_sizes
 from mercer.samples._sample import BlockSample, Sample
 
-# Rows whose labels are brought together, so that the sample is the one that is drawn in memory.
+# Up to this many rows all labels come to one place, so that the rows drawn are those that would
+# be drawn in memory.
 _LABELS_TOGETHER = 10_000_000
 Numbers = NDArray[np.int64]
 
@@ -57,18 +59,19 @@ def _quotas(counts: NDArray[np.integer], size: int, power: float) -> NDArray[np.
     """Share out `size` in proportion to counts**power, within the counts."""
     wish = np.where(counts > 0, np.maximum(counts, 1).astype(float) ** power, 0.0)
     quotas = np.zeros(len(counts))
-    open_ = counts > 0
-    while open_.any():
-        rest = size - quotas[~open_].sum()
-        share = np.where(open_, wish / wish[open_].sum() * rest, quotas)
-        full = open_ & (share >= counts)
-        quotas = np.where(open_, np.minimum(share, counts), quotas)
+    unfilled = counts > 0
+    while unfilled.any():
+        rest = size - quotas[~unfilled].sum()
+        share = np.where(unfilled, wish / wish[unfilled].sum() * rest, quotas)
+        full = unfilled & (share >= counts)
+        quotas = np.where(unfilled, np.minimum(share, counts), quotas)
         if not full.any():
             break
-        open_ &= ~full
+        unfilled &= ~full
     whole = np.floor(quotas).astype(np.intp)
     whole[(counts > 0) & (whole == 0)] = 1
-    while whole.sum() > size and whole.max() > 1:  # what small groups got, the largest give back
+    while whole.sum() > size and whole.max() > 1:
+        # Rows that small groups were given are taken from the groups furthest above their quota.
         whole[np.argmax(np.where(whole > 1, whole - quotas, -np.inf))] -= 1
     by_remainder = np.argsort(-(quotas - np.floor(quotas)), kind="stable")
     for group in by_remainder:
@@ -98,7 +101,7 @@ def draw_rows(
 def random_rows(
     sample: Sample | BlockSample, shares: Numbers, rng: np.random.RandomState
 ) -> Numbers:
-    """Draw so many rows of each class; return where they are, sorted."""
+    """Draw as many rows of each class as `shares` says; return their sorted numbers."""
     ranks = [
         np.sort(rng.permutation(total)[:size])
         for total, size in zip(sample.sizes.tolist(), shares, strict=True)
@@ -108,16 +111,16 @@ def random_rows(
         return np.sort(np.concatenate(list(parts)))
     blocks = Blocks.of(sample.codes)
     counts = blocks.map(partial(_count, len(shares)), name="count")
-    by_block = np.array(compute(counts.merged(_join, name="count"))[0])
+    by_block = np.array(compute(counts.merged(add, name="count"))[0])
     before = np.cumsum(by_block, axis=0) - by_block
     starts = dict(zip(blocks.starts[:-1].tolist(), before, strict=False))
     found = blocks.map(partial(_at_ranks, ranks, starts), name="nodes")
-    rows = np.sort(np.concatenate(compute(found.merged(_join, name="nodes"))[0]))
+    rows = np.sort(np.concatenate(compute(found.merged(add, name="nodes"))[0]))
     return rows.astype(np.int64)
 
 
 def heaviest_rows(sample: Sample | BlockSample, shares: Numbers, weights: Any) -> Numbers:
-    """Return where the rows of each class with the largest weights are, so many, sorted."""
+    """Return the sorted numbers of the rows of largest weight: `shares` of each class."""
     if isinstance(sample, Sample):
         numbers, parts = to_numpy(weights), []
         for members, size in zip(_by_class(sample), shares, strict=True):
@@ -171,10 +174,6 @@ def _count(n_classes: int, _: int, codes: NDArray[Any]) -> list[NDArray[np.int64
     return [np.bincount(codes, minlength=n_classes)]
 
 
-def _join(a: list[Any], b: list[Any]) -> list[Any]:
-    return a + b
-
-
 def _at_ranks(
     ranks: list[NDArray[np.int64]],
     before: dict[int, NDArray[np.int64]],
@@ -186,8 +185,9 @@ def _at_ranks(
     for c, wanted in enumerate(ranks):
         members = np.flatnonzero(codes == c)
         if members.size:
-            here = wanted - before[start][c]
-            found.append(start + members[here[(here >= 0) & (here < members.size)]])
+            ranks_here = wanted - before[start][c]
+            is_here = (ranks_here >= 0) & (ranks_here < members.size)
+            found.append(start + members[ranks_here[is_here]])
     return found
 
 

@@ -12,13 +12,13 @@ from array_api_compat import is_dask_array, is_numpy_array, is_torch_array
 
 
 def is_in_blocks(*arrays: Any) -> bool:
-    """Whether one of these is a Dask array: the one place that asks."""
+    """Tell whether one of these is a Dask array."""
     return any(is_dask_array(A) for A in arrays)
 
 
 def home_of(*arrays: Any) -> ModuleType:
-    """Return the home of arrays: blocks, if one of them is there."""
-    from mercer.samples import _in_blocks, _in_memory  # which ask here where arrays live
+    """Return the home of arrays: that of blocks if one of them is a Dask array."""
+    from mercer.samples import _in_blocks, _in_memory  # These two import this module.
 
     return _in_blocks if is_in_blocks(*arrays) else _in_memory
 
@@ -26,7 +26,7 @@ def home_of(*arrays: Any) -> ModuleType:
 def kind_of(A: Any) -> str:
     """Return "blocks" for a Dask array, "numpy", "torch" for a tensor, "cuda" for one on a GPU.
 
-    And "" for anything else.  No library is imported to tell.
+    It is "" for anything else.  No library is imported to tell.
     """
     if is_in_blocks(A):
         return "blocks"

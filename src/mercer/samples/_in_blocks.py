@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from math import sqrt
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,9 @@ def beside(values: NDArray[Any], A: Any) -> Any:
 
 
 def computed(A: Any) -> Any:
-    """Return an array whose blocks are computed and stay where they are.
+    """Return an array whose blocks are computed once and stay on the cluster.
 
-    What is used again and takes a pass over all pairs to compute is held.
+    It is for arrays that are used again and take a pass over all pairs to compute.
     """
     return A.persist()
 
@@ -70,7 +71,7 @@ def compute_arrays(*arrays: Any) -> tuple[NDArray[Any], ...]:
 
 
 def like(values: Any, A: Any, dtype: Any = None) -> Any:
-    """Return values of A's type, or of another: what is in memory stays there."""
+    """Return values in A's type or another; values in memory stay in memory."""
     if is_in_blocks(values):
         return values.astype(dtype or A.dtype)
     return np.asarray(values, dtype=dtype or A.dtype)
@@ -82,9 +83,9 @@ def take_rows(A: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def is_whole(weights: Any) -> bool:
-    """Whether weights are all numbers of copies."""
+    """Tell whether all weights are numbers of copies."""
     parts = Blocks.of(weights).map(_is_whole, name="whole")
-    return bool(compute(parts.merged(_both, name="whole"))[0])
+    return bool(compute(parts.merged(and_, name="whole"))[0])
 
 
 def all_but_largest(weights: Any) -> float:
@@ -148,10 +149,6 @@ def _is_whole(_: int, weights: NDArray[Any]) -> bool:
     return _is_whole_block(np.asarray(weights, dtype=np.float64))
 
 
-def _both(a: bool, b: bool) -> bool:
-    return a and b
-
-
 def _class_totals(
     n_classes: int, _: int, values: NDArray[Any], codes: NDArray[Any]
 ) -> NDArray[np.float64]:
@@ -167,7 +164,7 @@ def _maxima(
 
 
 def of_class(codes: Any, c: int, X: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Return all rows, weights that are zero but in a class, and zeros: they are one group."""
+    """Return all rows, their weights, which are zero outside of a class, and one group for all."""
     return X, weights * (codes == c), codes * 0
 
 
@@ -189,7 +186,7 @@ def over_rows(
 
 
 def spread(X: Any, weights: Any | None, N: float) -> tuple[float, float]:
-    """Return (unit, σ_X/unit), as of rows in memory: the largest deviation, then variances."""
+    """Return (unit, σ_X/unit) as `_in_memory` does, in one pass for each of the two."""
     first = np.asarray(X[:1].compute(), dtype=np.float64) / 2
     rows = Blocks.of(X)
     unit = float(

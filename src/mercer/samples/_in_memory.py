@@ -1,6 +1,6 @@
 """What can be asked of arrays in memory, and sums in logarithms.
 
-`_in_blocks` answers what `__all__` names for Dask arrays.
+`_in_blocks` has a function of the same name and meaning for each name of `__all__`.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def beside(values: FloatArray, A: Array) -> Array:
 
 
 def computed(A: Array) -> Array:
-    """Return an array whose numbers are computed."""
+    """Return the array, whose numbers are computed already."""
     return A
 
 
@@ -90,7 +90,7 @@ def log_sum_of_others(a: Array) -> Array:
     """Return log Σ_{j ≠ c} exp(a_j) for every c along the last axis, without cancellation.
 
     The sum of all without term c loses no digits while the largest term stays in it; for the
-    largest term itself the others are added up anew.
+    largest term itself the others are added up again.
     """
     xp = array_namespace(a)
     top = _finite_top(a)
@@ -127,7 +127,7 @@ def at_classes(values: FloatArray, codes: NDArray[Any]) -> FloatArray:
 
 
 def of_class(codes: Array, c: int, X: Array, weights: Array) -> tuple[Array, Array, Any]:
-    """Return the rows of a class, their weights, and zeros: they are one group."""
+    """Return the rows of a class, their weights, and one group for all of them."""
     rows = np.flatnonzero(to_numpy(codes) == c)
     return take_rows(X, rows), take_rows(weights, rows), rows * 0
 
@@ -151,8 +151,8 @@ def spread(X: Array, weights: FloatArray | None, N: float) -> tuple[float, float
     floating point.
     """
     xp = array_namespace(X)
-    half = xp.astype(X, xp.float64) / 2  # differences of these are finite
-    # About the heaviest row: the mean may be nearer to it than rounding of any other could tell.
+    half = xp.astype(X, xp.float64) / 2  # so that differences are finite
+    # Deviations from the heaviest row keep their digits even where the mean almost equals that row.
     heaviest = 0 if weights is None else int(np.argmax(weights))
     half = half - half[heaviest, :]
     unit = float(xp.max(xp.abs(half)))
@@ -162,7 +162,8 @@ def spread(X: Array, weights: FloatArray | None, N: float) -> tuple[float, float
     w = xp.ones_like(half[:, 0]) if weights is None else like(weights, half)
     total = float(xp.sum(w))
     deviations = deviations - (w / total) @ deviations
-    # Roots of weights, and in units of the largest: shares, and squares of either, may underflow.
+    # Shares and squares of deviations may underflow, so that each deviation is multiplied by the
+    # root of its share and divided by the largest before it is squared.
     deviations = deviations * (xp.sqrt(w) / sqrt(total))[:, None]
     largest = float(xp.max(xp.abs(deviations)))
     if largest == 0:

@@ -29,12 +29,12 @@ from mercer.samples._in_blocks import (
 )
 from mercer.samples._weights import leaving_weights
 
-Rows = slice | NDArray[np.int64]  # some rows of a sample
+Rows = slice | NDArray[np.int64]  # a choice of rows of a sample
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in memory that count, no two of a class the same, in the order in which they came.
+    """Rows in memory of positive weight, without copies within a class, in the order as given.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ class Sample:
         return tuple(take_rows(A, rows) for A in arrays)
 
     def sorted(self) -> "SortedSample":
-        """Return the rows in the order of their classes, all numbers being where these are."""
+        """Return the rows in the order of their classes, with all numbers on their device."""
         xp = array_namespace(self.X)
         numbers = (like(v, self.X, dtype=xp.float64) for v in (self.weights, self.unit))
         return SortedSample.of(self.X, self.codes, *numbers)
 
     def spread_out(self, values: Array) -> Array:
-        """Return values of the n rows for all rows that were given with a positive weight."""
+        """Return values of the merged rows for every row that was given with a positive weight."""
         return take_rows(values, self.index)
 
 
@@ -142,7 +142,7 @@ class SortedSample:
         return rows
 
     def numbers(self, rows: Rows) -> Array:
-        """Return `places` as numbers, where the data are."""
+        """Return `places` as row numbers, on the device of the data."""
         every = array_namespace(self.weights).arange(self.X.shape[0], device=device(self.weights))
         return every[self.index(rows)]
 
@@ -165,21 +165,21 @@ class SortedSample:
         return some, rest
 
     def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
-        """Return every so many rows of arrays, as NumPy has them."""
+        """Return every `step`-th row of arrays, as NumPy arrays."""
         return tuple(to_numpy(A[::step]) for A in arrays)
 
     def slabs(self, bytes_per_row: int) -> Iterator[slice]:
-        """Cut all rows into ranges for which so much fits half of the memory budget."""
+        """Cut all rows into ranges that take half of the memory budget at most."""
         for start, stop in row_slabs(self.X.shape[0], bytes_per_row, working_memory() // 2):
             yield slice(start, stop)
 
     def copies(self, count: int) -> Array:
-        """Return the weights so many times: (count, n)."""
+        """Return the weights `count` times: (count, n)."""
         return array_namespace(self.weights).stack([self.weights] * count)
 
     @property
     def n_classes(self) -> int:
-        """C."""
+        """Number of classes, C."""
         return len(self.bounds) - 1
 
     @cached_property
@@ -194,11 +194,11 @@ class SortedSample:
 
     @cached_property
     def classes(self) -> Array:
-        """`codes` where the data are."""
+        """`codes` on the device of the data."""
         return like(self.codes, self.weights, dtype=array_namespace(self.weights).int64)
 
-    def small(self, values: Any) -> Array:
-        """Return a few numbers, one for each class, where the data are."""
+    def per_class(self, values: Any) -> Array:
+        """Return one number for each class, on the device of the data."""
         return like(values, self.weights)
 
     def class_sums(self, values: Array) -> Array:
@@ -220,7 +220,7 @@ class SortedSample:
         return self.X[low:high, :], self.weights[low:high]
 
     def index(self, rows: Rows) -> Any:
-        """Return what picks these rows where the data are."""
+        """Return an index for these rows, on the device of the data."""
         if isinstance(rows, slice):
             return rows
         return like(rows, self.weights, dtype=array_namespace(self.weights).int64)
@@ -244,7 +244,7 @@ class SortedSample:
         """N_c of each row's own class when the row is left out: (n,).
 
         At most one row of a class has more than half of its weight; of such a row, what is left
-        is added up anew, because the difference would have lost its digits.
+        is added up again, because the difference would have lost its digits.
         """
         left = take_rows(self.counts, self.codes) - self.unit
         is_heavy = 2 * self.unit > take_rows(self.counts, self.codes)
@@ -264,7 +264,7 @@ class BlockSample(SortedSample):
     ----------
     X, codes, weights, unit : Dask arrays
     bounds : tuple of zeros
-        C + 1 of them: a class is no slice here.
+        C + 1 of them: a class is not a slice here.
     order : empty
         Rows are as they were given.
     rows : Dask array of int of shape (n,)
@@ -311,7 +311,7 @@ class BlockSample(SortedSample):
         return np.asarray(values.compute())[self.in_memory.order]
 
     def split(self, rows: NDArray[np.int64]) -> tuple[Part, Part]:
-        """Return some rows of `in_memory`, in memory, and all rows, where these have no weight."""
+        """Return some rows of `in_memory`, in memory, and all rows, those having weight zero."""
         numbers = self.places(rows)
         order = np.argsort(numbers)
         X = gather_rows(self.X, numbers[order])[np.argsort(order)]
@@ -321,16 +321,16 @@ class BlockSample(SortedSample):
         return some, Part(self.X, self.codes, self.weights * beside(kept, self.weights))
 
     def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
-        """Return every so many rows of arrays, as NumPy has them."""
+        """Return every `step`-th row of arrays, as NumPy arrays."""
         rows = np.sort(self.in_memory.order[::step])
         return tuple(gather_rows(A, rows) for A in arrays)
 
     def slabs(self, bytes_per_row: int) -> Iterator[slice]:
-        """Yield all rows: what is computed of them is in blocks as they are."""
+        """Yield one range of all rows: results are in blocks, as the rows are."""
         yield slice(0, self.X.shape[0])
 
     def copies(self, count: int) -> Array:
-        """Return the weights so many times: (count, n)."""
+        """Return the weights `count` times: (count, n)."""
         return super().copies(count).rechunk({0: -1})
 
     def loaded(self) -> SortedSample:
@@ -359,8 +359,8 @@ class BlockSample(SortedSample):
         """`codes`, of one type whatever the number of classes."""
         return self.codes.astype(np.int64)
 
-    def small(self, values: Any) -> NDArray[Any]:
-        """Return a few numbers, one for each class, in memory."""
+    def per_class(self, values: Any) -> NDArray[Any]:
+        """Return one number for each class, in memory."""
         return np.asarray(values, dtype=np.float64)
 
     def class_sums(self, values: Array) -> FloatArray:

@@ -1,6 +1,6 @@
-"""Samples as users pass them to `fit` and to measures, checked: the rows that count.
+"""Samples as users pass them to `fit` and to measures: checked, without rows of weight zero.
 
-A warning says where one column drowns the others, as a kernel of one width knows no units.
+A warning says where one column drowns the others, which one width for all columns cannot avoid.
 """
 
 import sys
@@ -40,10 +40,12 @@ from mercer.samples._in_blocks import ones, row_numbers
 from mercer.samples._sample import BlockSample, Sample
 from mercer.samples._weights import check_counts, check_row_weights, check_some_weight, merge_copies
 
-# Times that the widest column may spread as far as half of the columns: beyond 34 scaling gains,
-# below 16 it gains as often as it costs (benchmarks/study_scales.py, docs/classifiers.md).
-_MOST = 25.0
-_ROWS = 1000  # that are looked at, at equal steps: enough to tell orders of magnitude
+# The widest column may spread this many times as far as half of the columns without a warning:
+# scaling gains beyond 34 times, and gains as often as it costs below 16
+# (benchmarks/study_scales.py, docs/classifiers.md).
+_WIDEST_TIMES = 25.0
+# Scales are compared on about this many rows, at equal steps: enough to tell orders of magnitude.
+_SCALE_ROWS = 1000
 
 
 def check_training(
@@ -58,12 +60,12 @@ def check_training(
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,) or None
     one_width : bool
-        Whether columns of other scales drown each other: then a warning says so.
+        Whether one width serves all columns, so that a warning is due where scales differ much.
 
     Returns
     -------
     Sample or BlockSample
-        Rows of weight 0 are gone, as if they had not been given, and copies of a row are one.
+        Rows of weight 0 are left out, as if they had not been given; copies of a row are one.
     """
     if is_in_blocks(X):
         return _blocks_of(model, X, y, sample_weight)
@@ -92,7 +94,7 @@ def validate_training(
     double : bool
         Whether float32 becomes float64.
     tensors : bool
-        Whether tensors stay where they are; else they are refused.
+        Whether tensors are accepted, and stay on their device.
     span : bool
         Whether squares of differences must be in range.
     reset : bool
@@ -146,7 +148,7 @@ def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
 
 
 def check_two_classes(model: Any, classes: NDArray[Any], note: str = "") -> None:
-    """Refuse fewer than two classes; the note may say why there are so few."""
+    """Raise ValueError for fewer than two classes; `note` may say why there are so few."""
     if classes.size < 2:
         got = f"one class: {classes.tolist()[0]!r}" if classes.size else "none"
         raise ValueError(
@@ -189,9 +191,9 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
     X : array or tensor of shape (n_samples, n_features)
         Training rows, finite.
     """
-    step = -(-X.shape[0] // _ROWS)
+    step = -(-X.shape[0] // _SCALE_ROWS)
     times, wide, middle = widest_against_half(to_numpy(X[::step, :]))
-    if times < _MOST:
+    if times < _WIDEST_TIMES:
         return
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
     shown = f"{times:.0f}" if times < 1e6 else f"{times:.1g}"
@@ -206,7 +208,7 @@ def warn_of_scales(estimator: Any, X: Any) -> None:
 
 
 def _levels_to_the_user() -> int:
-    """Return how far up the line is that called fit, beyond all of Mercer and scikit-learn."""
+    """Return how many calls up the user's code is, beyond all of Mercer and scikit-learn."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("mercer", "sklearn"):
         frame, level = frame.f_back, level + 1
@@ -259,7 +261,9 @@ def check_sample(
     check_some_weight(bool(weights.any()), names[1])
     with np.errstate(over="ignore"):
         if not np.isfinite(weights.sum()):
-            raise ValueError(f"{names[1]} adds up to more than floating point holds; divide it.")
+            raise ValueError(
+                f"{names[1]} adds up to more than floating point can hold; divide it by a constant."
+            )
     counted = weights > 0
     if not counted.all():
         X, weights = take_rows(X, np.flatnonzero(counted)), weights[counted]

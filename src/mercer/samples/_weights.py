@@ -22,17 +22,18 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 
-# Above this, floating point has whole numbers only, so that being whole says nothing.
+# Floating point has whole numbers only above this one, so that a whole weight need not be a count.
 _MOST_COPIES = 2.0**52
 # Weights of estimators lie within this factor of their mean, so that products stay in range.
 MOST_WEIGHT = 1e100
-# Two odd numbers whose products mix the bits of a row.
+# Multiplying by these two odd numbers mixes the bits of a row into two independent keys.
 KEY_FACTORS = (0x2545F4914F6CDD1D, 0x369DEA0F31A53F85)
-_KEYS_AT_ONCE = 2**19  # bytes of the rows that are mixed at a time: they stay in the cache
+# Rows are mixed by this many bytes at a time, so that they stay in the cache.
+_BYTES_AT_ONCE = 2**19
 
 
 def is_whole(weights: FloatArray) -> bool:
-    """Whether the weights are numbers of copies: all whole, and none too large to tell."""
+    """Tell whether the weights are numbers of copies: all whole, and none too large to tell."""
     return bool(weights.max(initial=0.0) < _MOST_COPIES and (weights == np.rint(weights)).all())
 
 
@@ -97,7 +98,7 @@ def check_counts(sample_weight: Any, n_rows: int, name: str) -> FloatArray:
 
 
 def check_entries(shape: tuple[int, ...], n_rows: int, name: str) -> None:
-    """Refuse the shape of what is no vector, or not of one entry for each row."""
+    """Raise ValueError unless the shape is that of one entry for each row."""
     if tuple(shape) != (n_rows,):
         raise ValueError(
             f"{name} must have one entry for each of the {n_rows} rows, got shape {tuple(shape)}."
@@ -115,7 +116,7 @@ def check_not_negative(weights: FloatArray, name: str, start: int = 0) -> None:
 
 
 def check_some_weight(has_weight: bool, name: str = "sample_weight") -> None:
-    """Refuse weights that leave nothing."""
+    """Raise ValueError unless some row has a positive weight."""
     if not has_weight:
         raise ValueError(f"{name} is zero everywhere: no row is left.")
 
@@ -196,7 +197,7 @@ def row_keys(X: Array, factor: int = KEY_FACTORS[0]) -> Array:
     """Return 64 bits for each row that are the same for identical rows: int64, where X is."""
     xp: Any = array_namespace(X)
     parts = []
-    at_once = _KEYS_AT_ONCE if not is_torch_array(X) else working_memory() // 4
+    at_once = _BYTES_AT_ONCE if not is_torch_array(X) else working_memory() // 4
     for start, stop in row_slabs(X.shape[0], 8 * X.shape[1], at_once):
         # Adding zero makes −0 and 0 one number.
         bits = (xp.astype(X[start:stop, :], xp.float64) + 0.0).view(xp.int64)
@@ -297,6 +298,6 @@ def check_class_weight(
 
 
 def log_priors(priors: Array) -> Array:
-    """Return logarithms; a class with prior zero is never chosen."""
+    """Return the logarithms, −inf for a prior of zero: such a class is never chosen."""
     with np.errstate(divide="ignore"):
         return array_namespace(priors).log(priors)

@@ -8,9 +8,9 @@ from scipy import linalg
 
 from mercer._arrays import FloatArray
 
-__all__ = ["partial_cholesky", "pivoted_cholesky"]
-
-_NOTHING = "The kernel is 0 for all rows: a kernel matrix without positive diagonal has no factor."
+_NO_FACTOR = (
+    "The kernel is 0 for all rows: a kernel matrix without positive diagonal has no factor."
+)
 
 
 def pivoted_cholesky(K: FloatArray) -> FloatArray:
@@ -19,7 +19,7 @@ def pivoted_cholesky(K: FloatArray) -> FloatArray:
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Symmetric; what is negative beyond rounding is an error.
+        Symmetric; ValueError if it is negative beyond rounding.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def pivoted_cholesky(K: FloatArray) -> FloatArray:
         np.asarray(K, dtype=np.float64), lower=1, tol=n * np.finfo(np.float64).eps * top
     )
     if top <= 0 or rank == 0:
-        raise ValueError(_NOTHING)
+        raise ValueError(_NO_FACTOR)
     F = np.zeros((n, int(rank)))
     F[pivots - 1] = np.tril(factor)[:, :rank]
     worst = float((np.diag(K) - np.einsum("ij,ij->i", F, F)).min())
@@ -118,7 +118,7 @@ def partial_cholesky(
         pivots.append(i)
     m = len(pivots)
     if m == 0:
-        raise ValueError(_NOTHING)
+        raise ValueError(_NO_FACTOR)
     rows = np.array(pivots, dtype=np.intp)
-    F[rows, :m] = np.tril(F[rows, :m])  # exact zeros where rounding left 1e-17
+    F[rows, :m] = np.tril(F[rows, :m])  # zeros where rounding left some 1e-17
     return F[:, :m], rows

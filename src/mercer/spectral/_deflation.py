@@ -12,8 +12,8 @@ dual coefficients of a direction, the same step reads
     α̃ = (c − λL(Mc))/s,   s² = αᵀMc,   z = Mc/s,
     K ← K − zzᵀ,           M ← M − qqᵀ/(α̃ᵀq),   q = Mα̃,
 
-which loses digits with every step: it is here as `kernel_deflation`, for the record and for
-tests; estimators use the factors.
+which loses digits with every step.  `kernel_deflation` is that step, for tests; estimators use the
+factors.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,6 @@ from scipy import linalg
 
 from mercer._arrays import FloatArray
 from mercer._linalg import cholesky, lapack_threads, solve_triangular
-
-__all__ = ["PenaltyPath", "Whitened", "kernel_deflation", "whiten"]
 
 
 @dataclass
@@ -46,11 +44,11 @@ class Whitened:
         """Return the unit vector w̃ = Rv/‖Rv‖, orthogonal to the columns `found`, and ‖Rv‖."""
         w = self.R @ v
         length = float(np.linalg.norm(w))
-        w -= found @ (found.T @ w)  # what rounding has left of them
+        w -= found @ (found.T @ w)  # removes what rounding has left of them
         return w / np.linalg.norm(w), length
 
     def deflate(self, w: FloatArray) -> FloatArray:
-        """Leave the direction w out from now on; return Gr, so that M falls by (Gr)(Gr)ᵀ."""
+        """Remove the direction w from G and R; return Gr, so that M falls by (Gr)(Gr)ᵀ."""
         r = self.R.T @ w
         r /= np.linalg.norm(r)
         lost: FloatArray = self.G @ r
@@ -88,14 +86,14 @@ def whiten(F: FloatArray, S: FloatArray, weight: float) -> Whitened:
         return Whitened(F.copy(), np.eye(F.shape[1]))
     A = np.eye(F.shape[1]) + weight * S
     L = cholesky(A, lower=True)  # A = LLᵀ, R = L⁻ᵀ
-    if L is None:  # beside a large S, rounding outweighs I
+    if L is None:  # S is so large that I is lost in its rounding.
         return PenaltyPath(F, S).at(weight)
     R = solve_triangular(L, np.eye(len(A)), lower=True).T
     return Whitened(F @ R, np.ascontiguousarray(R))
 
 
 class PenaltyPath:
-    """The same for many weights: one eigendecomposition S = UΓUᵀ, then R = U(I + weight·Γ)^(−½).
+    """`whiten` for many weights: one eigendecomposition S = UΓUᵀ, then R = U(I + weight·Γ)^(−½).
 
     >>> import numpy as np
     >>> from mercer.spectral import PenaltyPath, whiten

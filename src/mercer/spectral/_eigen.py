@@ -11,15 +11,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from mercer._arrays import FloatArray
 from mercer._linalg import add_to_diagonal, cholesky, eigh, lapack_threads, solve_triangular
 
-__all__ = [
-    "fix_signs",
-    "generalized_eigh",
-    "principal_axes",
-    "rotate_ties",
-    "sparse_eigh",
-]
-
-
 _INDEFINITE = (
     "The constraint matrix of the eigenproblem is not positive definite: reduce the dimension "
     "first or add a ridge."
@@ -27,7 +18,7 @@ _INDEFINITE = (
 
 # Below this many rows a dense decomposition is as quick as Lanczos iterations, and exact.
 _DENSE_BELOW = 1000
-# Products up to which singular vectors are taken of the rows themselves, whatever their shape.
+# Up to this many products, singular vectors are computed from the rows, whatever their shape.
 _QUICK_SVD = 10**9
 
 
@@ -53,8 +44,8 @@ def fix_signs(vectors: Any) -> Any:
            [ 0.8,  0.6]])
     """
     xp = array_namespace(vectors)
-    own = xp.arange(vectors.shape[1], device=device(vectors))
-    top = vectors[xp.argmax(xp.abs(vectors), axis=0), own]
+    columns = xp.arange(vectors.shape[1], device=device(vectors))
+    top = vectors[xp.argmax(xp.abs(vectors), axis=0), columns]
     return vectors * xp.where(top < 0, -1.0, 1.0)
 
 
@@ -114,7 +105,7 @@ def generalized_eigh(
     try:
         with lapack_threads(A):
             values, vectors = linalg.eigh(A, B, subset_by_index=part, check_finite=False)
-            if len(values) < count:  # LAPACK loses some of many values that are nearly equal
+            if len(values) < count:  # LAPACK misses some of many nearly equal values.
                 values, vectors = linalg.eigh(A, B, check_finite=False)
                 kept = slice(subset[0], subset[1] + 1)
                 values, vectors = values[kept], vectors[:, kept]
@@ -126,7 +117,7 @@ def generalized_eigh(
 
 
 def _all_pairs(A: Any, B: Any) -> tuple[Any, Any]:
-    """Return all eigenpairs by a Cholesky factor of B: tensors have no other way."""
+    """Return all eigenpairs by a Cholesky factor of B, as torch has no generalized eigh."""
     if B is None:
         return eigh(A)
     L = cholesky(B, lower=True)
@@ -208,7 +199,7 @@ def principal_axes(
     X : ndarray of shape (n, d)
         Rows with mean zero.
     n_components : int or float, default=None
-        At most so many axes, or (a float below 1) as many as hold this share of the variance;
+        At most this many axes, or (a float below 1) as many as hold this share of the variance;
         all that have any when None.
 
     Returns
@@ -230,7 +221,7 @@ def principal_axes(
     """
     n, d = X.shape
     eps = np.finfo(np.float64).eps
-    if n > 10 * d and n * d * d > _QUICK_SVD:  # long and thin: d × d, at half the digits
+    if n > 10 * d and n * d * d > _QUICK_SVD:  # XᵀX is small, and costs half the digits.
         values, vectors = generalized_eigh(X.T @ X, which="largest")
         lengths, axes = np.sqrt(np.maximum(values, 0.0)), vectors.T
         floor = np.sqrt(d * eps)
@@ -252,9 +243,9 @@ def principal_axes(
 def rotate_ties(
     values: FloatArray, vectors: FloatArray, S: FloatArray, *, tol: float
 ) -> FloatArray:
-    """Settle what eigenvectors of value zero leave open: order them by vᵀSv, largest first.
+    """Choose a basis of the eigenvectors of value zero: ordered by vᵀSv, largest first.
 
-    Vectors whose value is at most `tol` may be mixed at will without changing the problem;
+    Vectors whose value is at most `tol` may be mixed without changing the problem;
     the mixture returned makes VᵀSV diagonal and falling.  Others stay as they are.
 
     Parameters
@@ -264,7 +255,7 @@ def rotate_ties(
     vectors : ndarray of shape (n, k)
         Their vectors, as columns.
     S : ndarray of shape (n, n)
-        Symmetric: what decides.
+        Symmetric; it decides the order.
     tol : float
         The largest value that counts as zero.
 

@@ -5,10 +5,7 @@ from array_api_compat import array_namespace
 from mercer._arrays import Array
 from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
 
-__all__ = ["LandmarkMap"]
-
-
-# Added to the diagonal of the landmarks' kernel, relative to its mean.
+# This share of its mean is added to the diagonal of the landmarks' kernel matrix.
 _JITTER = 1e-10
 
 
@@ -24,7 +21,7 @@ class LandmarkMap:
     def __init__(self, K: Array) -> None:
         mean = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
         jitter = _JITTER * (1.0 if mean <= 0 else mean)
-        for _ in range(8):  # a matrix of low rank may need more
+        for _ in range(8):  # A matrix of low rank may need a larger jitter.
             self.factor = cholesky(add_to_diagonal(K, jitter), lower=False)
             if self.factor is not None:
                 return

@@ -17,17 +17,15 @@ from array_api_compat import array_namespace, device
 from mercer._arrays import like
 from mercer._linalg import add_to_diagonal, cholesky, eigh, invert_triangular
 
-__all__ = ["RidgeBasis", "decompose_features", "decompose_kernel", "factor_kernel"]
-
-Array = Any  # float64, of NumPy or of torch on any device
+Array = Any  # A float64 array of NumPy, or of torch on any device.
 
 # Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-14
-# Eigenvalues of a kernel below this share of its trace are nought.
-_NOUGHT = 1e-15
-# A left-out row is further off by no more than this, in units of the targets.
+# Eigenvalues of a kernel below this share of its trace are taken to be zero.
+_ZERO = 1e-15
+# Errors of left-out rows are clipped to this size, in units of the targets.
 _MOST_ERROR = 1e100
-# More features than this share of the rows leave nothing over but rounding.
+# With more features than this share of the rows, their residuals are mostly rounding.
 _NEARLY_ALL = 0.85
 # A kernel with an eigenvalue below minus this share of the largest is not positive.
 _INDEFINITE = 1e-7
@@ -61,7 +59,7 @@ class RidgeBasis:
         """Return a (or β), of shape (n_coefficients, n_targets)."""
         xp = array_namespace(targets)
         scores = self.vectors.T @ (self.root[:, None] * targets)
-        # A direction that the kernel does not have needs no coefficients.
+        # A direction of eigenvalue zero gets no coefficients.
         shrunk = xp.where(self.values <= 0, 0.0, 1 / (self.values + alpha))
         return self.loadings @ (scores * shrunk[:, None])
 
@@ -101,7 +99,7 @@ class RidgeBasis:
         return xp.permute_dims(residuals, (1, 0, 2)), complements.T
 
     def leave_one_out(self, targets: Array, alphas: Array, share: Array) -> tuple[Array, Array]:
-        """Return f at each row from a fit without that row, or a part of it, and the full fit's.
+        """Return f at each row from a fit without (part of) that row, and from the full fit.
 
         Parameters
         ----------
@@ -121,7 +119,7 @@ class RidgeBasis:
         # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
         left = (1.0 - share) + share * complements
         left = xp.maximum(left, np.finfo(float).tiny)
-        # A row of nearly all the weight leaves rounding only; squares of that must stay in range.
+        # For a row with nearly all of the weight it is rounding, whose squares must be finite.
         errors = xp.clip(residuals / left[:, :, None], -_MOST_ERROR, _MOST_ERROR)
         return targets - errors, targets - residuals
 
@@ -160,16 +158,16 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     _check_positive(values, _ROUNDING * size * K.shape[0])
     vectors = xp.concat([xp.zeros_like(A[:1, 1:]), reduced])
     vectors -= 2.0 * (normal[:, None] * (normal[1:] @ reduced))
-    values = xp.where(values <= _NOUGHT * size, 0.0, values)
+    values = xp.where(values <= _ZERO * size, 0.0, values)
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
 
 
 def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeBasis | None:
-    """Solve the problem for one ridge only, in a seventh of the time; None where K is not positive.
+    """Solve the problem for one ridge only, in a seventh of the time; None if K is not positive.
 
     With A the weighted Gram matrix, A + αI = LLᵀ, G = L⁻¹ and g = G√p as a unit vector, residuals
     and leverages need αGᵀ(I − ggᵀ)G = VVᵀ, V = √α·Gᵀ(I − ggᵀ): the inverse on the complement of √p.
-    V takes the place of the eigenvectors, at eigenvalues of nought.
+    V takes the place of the eigenvectors, at eigenvalues of zero.
 
     Parameters
     ----------
@@ -215,8 +213,8 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
 
     Notes
     -----
-    With nearly as many features as rows, what these leave over would be rounding, and leave-one-out
-    with it: then singular vectors are taken, which span all of it.
+    With nearly as many features as rows, residuals and leave-one-out would be mere rounding.  Then
+    singular vectors are computed that span all rows but √p, so that nothing is left over.
     """
     xp = array_namespace(features)
     root = xp.sqrt(p)
@@ -225,7 +223,7 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
         return _decompose_wide(design, root)
     values, axes = eigh(design.T @ design)
     largest = float(values[-1]) if values.shape[0] else 0.0
-    good = ~(values <= _ROUNDING * max(largest, 0.0))  # NaN stays
+    good = ~(values <= _ROUNDING * max(largest, 0.0))  # NaN is kept
     values, axes = values[good], axes[:, good]
     lengths = xp.sqrt(values)
     return RidgeBasis(design @ (axes / lengths), values, axes * lengths, False, root)
@@ -234,7 +232,7 @@ def decompose_features(features: Array, p: Array) -> RidgeBasis:
 def _decompose_wide(design: Array, root: Array) -> RidgeBasis:
     """Diagonalise √p·(features about their mean) by singular vectors of all that is not √p."""
     xp, normal = array_namespace(design), _reflector(root)
-    turned = (design - 2.0 * (normal[:, None] * (normal @ design)))[1:, :]  # √p is gone
+    turned = (design - 2.0 * (normal[:, None] * (normal @ design)))[1:, :]  # without √p
     n_left, n_features = turned.shape
     left, lengths, right = xp.linalg.svd(turned, full_matrices=n_features < n_left)
     vectors = xp.concat([xp.zeros_like(left[:1, :]), left])
@@ -248,7 +246,7 @@ def _decompose_wide(design: Array, root: Array) -> RidgeBasis:
 
 
 def _check_positive(values: Array, rounding: float) -> None:
-    """Refuse ascending eigenvalues of which the first is clearly negative."""
+    """Raise ValueError if the first of ascending eigenvalues is clearly negative."""
     if values.shape[0] == 0:
         return
     least, most = float(values[0]), float(values[-1])

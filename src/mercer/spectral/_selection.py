@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 
-__all__ = ["GreedyPath", "greedy_selection", "looks_settled"]
-
-
-# A candidate whose residual falls below this share of its own diagonal depends on those taken.
+# A candidate whose residual is below this share of its diagonal depends on those already taken.
 _DEPENDENT = 1e-11
 # The stop rule looks at the gains of this many steps together: single gains are not monotone.
 _WINDOW = 10
@@ -77,10 +74,10 @@ def greedy_selection(
     order: list[int] = []
     criterion: list[float] = []
     total = 0.0
-    open_ = rho > 0
+    is_free = rho > 0
     for step in range(max_steps):
         norms = xp.sum(residual**2, axis=1)
-        gains = xp.where(open_, norms / xp.where(open_, rho, 1.0), -1.0)  # eq. (20)
+        gains = xp.where(is_free, norms / xp.where(is_free, rho, 1.0), -1.0)  # eq. (20)
         best = int(xp.argmax(gains))
         gain = float(gains[best])
         if not gain > 0:
@@ -92,8 +89,8 @@ def greedy_selection(
         share = residual[best, :] / root
         residual -= fresh[:, None] * share
         rho -= fresh**2
-        open_ &= rho > floor
-        open_[best] = False
+        is_free &= rho > floor
+        is_free[best] = False
         total += gain  # ‖share‖²
         order.append(best)
         criterion.append(total)
@@ -104,9 +101,9 @@ def greedy_selection(
 
 
 def looks_settled(criterion: list[float], tol: float) -> bool:
-    """Whether the last ten steps together gained less than ten times `tol`.
+    """Tell whether the last ten steps together gained less than ten times `tol`.
 
-    At least one step must be left when these ten are taken back.
+    There must be more than ten steps, because these ten are taken back then.
     """
     if tol <= 0 or len(criterion) <= _WINDOW:
         return False

@@ -10,7 +10,7 @@ by file, under "The engine".
 A problem also says what is left out: `left_out_log_sums` is the sum of leave-one-out over weights
 which are themselves sums, and goes the same way.
 
-`explain_kernel_sum` tells the way that would be taken (`_explain`); `landmark_kernel_sum` estimates
+`explain_kernel_sum` tells which way a sum would take (`_explain`); `landmark_kernel_sum` estimates
 sums from some rows, with their errors (`_landmarks`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
@@ -47,7 +47,7 @@ __all__ = [
     "left_out_log_sums",
     "log_kernel_sum",
 ]
-# What Mercer's own packages take beside these; it may change without a word.
+# Other packages of Mercer import these names as well; they are private and change without notice.
 _FOR_MERCER = (
     "Products",
     "combine_kernel",

@@ -1,6 +1,6 @@
-"""Kernel sums, their logarithms, and these with a row left out: state the problem, and compute.
+"""Kernel sums, their logarithms, and these with a row left out.
 
-What users pass is checked here, and what is wrong is said in one sentence.
+What users pass is checked here, stated as a `Problem` and computed.
 """
 
 from math import inf
@@ -18,11 +18,11 @@ from mercer.samples import (
     as_float,
     check_finite,
     check_rows,
-    first,
+    describe_index,
+    first_true,
     in_memory,
     is_in_blocks,
     match_rows,
-    place,
 )
 from mercer.sums._problem import Box, Problem, Removal, compute
 
@@ -110,7 +110,7 @@ def kernel_sum(
            [0.1464, 1.    ]])
     """
     options = {"exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision}
-    with np.errstate(over="ignore", under="ignore"):  # beyond the range, inf and 0 are meant
+    with np.errstate(over="ignore", under="ignore"):  # The limits inf and 0 are right.
         return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=False, **options)
 
 
@@ -180,14 +180,14 @@ def log_kernel_sum(
     array([-2.98586722e-01, -4.80200000e+03])
     """
     options = {"exclude_self": exclude_self, "method": method, "tol": tol, "precision": precision}
-    with np.errstate(over="ignore", under="ignore"):  # beyond the range, −inf is meant
+    with np.errstate(over="ignore", under="ignore"):  # The limit −inf is right.
         return _kernel_sum(X, Y, weights, groups, kernel, bandwidth, log=True, **options)
 
 
 def _kernel_sum(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, **options: Any
 ) -> Array:
-    """Return the result of either function."""
+    """Return the sums, or their logarithms."""
     problem, is_number = state(X, Y, weights, groups, kernel, bandwidth, options)
     out = compute(problem)
     out = array_namespace(problem.X).astype(out, problem.X.dtype, copy=False)
@@ -278,13 +278,13 @@ def state(
 
 def _check_blocks(*given: Any) -> dict[str, Any]:
     """Return what was passed as Dask arrays, lazily, by the names of `Problem`."""
-    from mercer.sums.dask import check_blocks  # which takes the checks of this module
+    from mercer.sums.dask import check_blocks  # That module imports this one.
 
     return check_blocks(*given)
 
 
 def _check_arrays(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[str, Any]:
-    """Return what was passed in memory, as the engine takes it, by the names of `Problem`."""
+    """Return what was passed in memory, checked, by the names of `Problem`."""
     is_self, box = Y is None, None
     X = check_rows(X, "X", finite=False)
     X, Y = (X, X) if is_self else match_rows(X, check_rows(Y, "Y", of=X, finite=False))
@@ -314,7 +314,8 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
     if is_torch_array(X) and n_rows and weights.dtype == X.dtype:
-        low, high = to_numpy(xp.stack(detached(weights).aminmax()))  # one word with the device
+        # Both ends come from the device at once, because each transfer has to wait for it.
+        low, high = to_numpy(xp.stack(detached(weights).aminmax()))
         if 0 < low <= high < inf:
             return narrow
     check_finite(weights, "weights")
@@ -326,21 +327,21 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
             )
     if log:
         if bool(xp.any(narrow < 0)):
-            where = first(to_numpy(narrow) < 0)
+            where = first_true(to_numpy(narrow) < 0)
             raise ValueError(
                 f"log_kernel_sum needs weights that are not negative, got {to_numpy(narrow)[where]}"
-                f" {place(where)}; use kernel_sum."
+                f" {describe_index(where)}; use kernel_sum."
             )
         if getattr(narrow, "requires_grad", False) and bool(xp.any(narrow == 0)):
             raise ValueError(
-                "log_kernel_sum can not differentiate with respect to weights that are zero; "
+                "log_kernel_sum cannot differentiate with respect to weights that are zero; "
                 "leave those rows out, or detach the weights."
             )
     return narrow
 
 
 def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> Array | None:
-    """Return group numbers 0…G−1 as integers of X's library, where X is."""
+    """Return group numbers 0…G−1 as integers of X's library, on its device."""
     if groups is None:
         return None
     if weights is not None and weights.ndim == 2:
@@ -353,13 +354,13 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> A
             f"groups must have one entry for each of the {n_rows} rows that are summed over, "
             f"got shape {tuple(numbers.shape)}."
         )
-    kind = str(numbers.dtype).split(".")[-1]  # torch has names only
+    kind = str(numbers.dtype).split(".")[-1]  # torch: by name
     if getattr(numbers.dtype, "kind", kind[0]) not in "iu":
         raise ValueError(
             f"groups must be integers 0, 1, …, got {kind}; "
             "sklearn.preprocessing.LabelEncoder makes such numbers of labels."
         )
-    if is_torch_array(numbers):  # which can not order all kinds of integers
+    if is_torch_array(numbers):  # torch cannot compare integers of every type.
         numbers = numbers.to(array_namespace(numbers).int64)
     if n_rows:
         low, high = (int(end) for end in (numbers.min(), numbers.max()))
@@ -374,8 +375,7 @@ def check_bandwidth(bandwidth: Any) -> tuple[tuple[float, ...], bool]:
     """Return the bandwidths and whether a single one was given as a number."""
     if getattr(bandwidth, "requires_grad", False):
         raise ValueError(
-            "bandwidth can not be differentiated through; divide X and Y by it and pass "
-            "bandwidth=1."
+            "bandwidth cannot be differentiated through; divide X and Y by it and pass bandwidth=1."
         )
     try:
         values = to_numpy(bandwidth)
@@ -394,7 +394,7 @@ def check_bandwidth(bandwidth: Any) -> tuple[tuple[float, ...], bool]:
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Refuse what the options that are no arrays can not be."""
+    """Raise ValueError unless method, precision, tol and exclude_self have a valid value."""
     for name, choices in (("method", ("auto", "direct", "fast")), ("precision", ("high", "fast"))):
         value = options[name]
         if not (isinstance(value, str) and value in choices):

@@ -1,4 +1,4 @@
-"""Σⱼ k(xᵢ, yⱼ) cⱼ for the kernels of kernel machines, of which the engine has one."""
+"""Σⱼ k(xᵢ, yⱼ) cⱼ for the kernels of kernel machines; the engine computes those of rbf."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Arr
                 "floating point."
             )
 
-    # The engine bounds all memory but that of the rows in float64.
+    # The engine bounds its own memory, but not that of the rows and sums in float64.
     wide = X.shape[1] + coef.shape[1] if by_engine else Y.shape[0]
     in_blocks(fill, X.shape[0], working_memory() // 4 // (8 * wide))
     return out

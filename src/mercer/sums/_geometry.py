@@ -26,14 +26,14 @@ from mercer._memory import row_slabs, working_memory
 from mercer.kernels import Kernel
 from mercer.sums._problem import Box, Problem
 
-DIFFERENCES_UP_TO = 4  # features
-# Largest exponent at the radius, r²/2b², at which products are accurate enough, for sums, logs
-# and at precision="fast", where what products leave is at least the order of magnitude.
+DIFFERENCES_UP_TO = 4  # Up to this many features distances are computed by differences.
+# By bytes of a number: the largest exponent at the radius, r²/2b², at which products are accurate
+# enough for sums, for logs, and at precision="fast", which keeps at least the order of magnitude.
 _PRODUCTS_UP_TO = {4: (2.0**8, 2.0**5, 2.0**20), 8: (2.0**16, 2.0**9, 2.0**49)}
-# Coordinates stay below 2**this, so that their squares and the sums of these are finite.
+# Scaled coordinates stay below this power of two, so that sums of their squares are finite.
 _LARGEST_EXPONENT = {4: 50, 8: 480}
-RUNGS_AT_ONCE = 4
-_ROUNDING = 8  # eps by which a ladder that users compute in floating point may be off
+RUNGS_AT_ONCE = 4  # One exponential serves this many rungs: itself and three squarings.
+_ROUNDING = 8  # A ladder that users compute in floating point may be off by this many eps.
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def choose_geometry(
     box = problem.box or Box.of(*arrays)
     scale = _scale(problem, box.extent)
     bandwidths = tuple(b * scale for b in problem.bandwidths)
-    # Powers of what is beyond these limits would leave the range of float64.
+    # Beyond these limits squares would leave the range of float64.
     in_range = bandwidths[-1] > 1e-150
     if problem.log and not problem.kernel.is_exponential:
         in_range = in_range and box.extent * scale < 1e150 * bandwidths[-1]
@@ -107,13 +107,13 @@ def _scale(problem: Problem, extent: float) -> float:
 
 
 def _radius(A: Array, scale: float, centre: Array) -> float:
-    """Largest squared distance to the centre."""
+    """Return the largest squared distance to the centre; infinite if it is not a number."""
     xp: Any = array_namespace(A)
     largest = 0.0
     bytes_per_row = 4 * A.shape[1] * itemsize(A)
     for start, stop in row_slabs(A.shape[0], bytes_per_row, min(working_memory(), 2**26)):
         norms = xp.sum((A[start:stop, :] * scale - centre) ** 2, axis=1)
-        largest = float(np.maximum(largest, float(xp.max(norms))))  # NaN stays, and is refused
+        largest = float(np.maximum(largest, float(xp.max(norms))))  # keeps NaN
     return largest if np.isfinite(largest) else inf
 
 

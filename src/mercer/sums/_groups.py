@@ -18,8 +18,8 @@ from mercer.sums._problem import are_far, law
 from mercer.sums._products import Products, merge_split, split_terms
 from mercer.sums.dask._groups import group_sums_of_blocks, own_sums_of_blocks, products_of_blocks
 
-_BATCH = 128  # rows of small groups that are summed together
-_ARRAYS = 12  # of (rows, groups) that are held at once for one bandwidth, beside the sums
+_BATCH = 128  # Small groups are summed together until they have at least this many rows.
+_ARRAYS = 12  # Left-out sums hold this many arrays of (rows, groups) at once, beside the sums.
 
 
 def group_sums(
@@ -97,8 +97,8 @@ def own_group_sums(
         codes, w = groups[low:high] - groups[low], weights[:, low:high]
         logs, _ = left_out_log_sums(X[low:high, :], codes, bandwidths=bandwidths, weights=w)
         codes = like(codes, w, dtype=xp.int64)
-        own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
-        parts.append(xp.sum(xp.where(own, xp.exp(logs), 0.0), axis=2) + w)
+        is_own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
+        parts.append(xp.sum(xp.where(is_own, xp.exp(logs), 0.0), axis=2) + w)
     return xp.concat(parts, axis=1)
 
 
@@ -113,8 +113,9 @@ def group_products(
 ) -> Products:
     """Return ⟨M_c, M_j⟩ of all groups, M_c = Σ_{i in c} w_i Φ(x_i): one pass, slab by slab.
 
-    Rows in memory are sorted by group, and every group has some.  `sums` gives the left-out sums of
-    a slab of them to who has them already; rows in blocks are numbered as they were given.
+    Rows in memory are sorted by group, and every group has some.  `sums` returns the
+    left-out sums of a slab, for callers who have them already; rows in blocks are numbered as they
+    were given.
     """
     given: dict[str, Any] = {"bandwidths": bandwidths, "weights": weights}
     if is_in_blocks(X):
@@ -140,7 +141,7 @@ def group_products(
 
 
 def group_slabs(n_rows: int, n_groups: int, n_bandwidths: int) -> Iterator[tuple[int, int]]:
-    """Cut so many rows into slabs whose left-out sums fit the memory budget."""
+    """Cut n_rows into slabs whose left-out sums fit the memory budget."""
     bytes_per_row = 8 * n_groups * (3 * n_bandwidths + _ARRAYS)
     return row_slabs(n_rows, bytes_per_row, working_memory() // 2)
 
@@ -148,7 +149,7 @@ def group_slabs(n_rows: int, n_groups: int, n_bandwidths: int) -> Iterator[tuple
 def _own_sums_within(
     tol: float, X: Array, bounds: list[int], bandwidths: tuple[float, ...], weights: Array
 ) -> Array:
-    """Return own sums by sums over one group after another, which may be approximated."""
+    """Return sums over the own group within a tolerance, one group after the other."""
     xp = array_namespace(weights)
     rungs = []
     for width, of_rung in zip(bandwidths, weights, strict=True):
@@ -168,7 +169,7 @@ def _bounds(groups: NDArray[np.int64]) -> list[int]:
 
 
 def _batches(bounds: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole groups: a large one, or small ones that make a call worth while."""
+    """Yield ranges of whole groups: a large one, or several small ones together."""
     low = 0
     for high in bounds[1:]:
         if high - low >= _BATCH or high == bounds[-1]:

@@ -1,7 +1,7 @@
 """Rows in memory: weights and groups become segments, and every pass is a problem of its own.
 
-One pass serves all bandwidths within a range, and all groups; columns of weights that can not share
-a pass go one by one.  float32 rows that are too far apart for their bandwidths become float64.
+One pass serves all bandwidths within a range, and all groups; columns of weights that cannot
+share a pass go one by one.  float32 rows too far apart for their bandwidths become float64.
 
 Rows are sorted by group once, so that ten classes cost what one does.  Weights are divided by a
 power of two for each segment (exact), and a group whose weights span more than the range in which
@@ -26,11 +26,16 @@ from mercer._arrays import (
 from mercer.sums._problem import LOG_SUM, SUM, Box, Law, Problem, compute, law
 
 OWNS = ("numpy", "torch", "cuda")
-BAND = {4: 60, 8: 480}  # binary orders of magnitude that the weights of a segment may span
-ZERO = -(10**6)  # stands for the exponent of a zero weight
-_WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}  # ratio of bandwidths that one pass can serve
-_WIDEST_SPREAD = 2.0**40  # of coordinates to bandwidths, above which float32 is not enough
-_SINGLE_RANGE = (2.0**-100, 2.0**100)  # of bandwidths for which float32 is enough
+# By bytes of a number: the weights of a segment may span this many powers of two.
+BAND = {4: 60, 8: 480}
+# This number stands for the exponent of a zero weight.
+ZERO = -(10**6)
+# By bytes of a number: the largest ratio of bandwidths that one pass can serve.
+_WIDEST_LADDER = {4: 2.0**20, 8: 2.0**200}
+# float32 is enough while the coordinates are at most this many times the bandwidths,
+_WIDEST_SPREAD = 2.0**40
+# and while the bandwidths lie between these two.
+_SINGLE_RANGE = (2.0**-100, 2.0**100)
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,13 @@ class Arrangement:
     order: Array | None
     weights: Array | None
     bounds: tuple[int, ...]
-    exponents: NDArray[np.int64] | None = None  # of the power of two taken out of each output
-    groups: NDArray[np.int64] | None = None  # of each output, where a group has several
+    # The power of two that the weights of each output were divided by.
+    exponents: NDArray[np.int64] | None = None
+    # The group of each output, if a group has several outputs.
+    groups: NDArray[np.int64] | None = None
 
     def restore(self, out: Array, law: Law) -> Array:
-        """Put powers of two back and merge bands: (b, n, outputs) to (b, n, groups)."""
+        """Multiply by the powers of two and merge bands: (b, n, outputs) to (b, n, groups)."""
         if self.exponents is not None and self.exponents.any():
             out = law.scale(out, self.exponents)
         if self.groups is None:
@@ -83,7 +90,8 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
     if log:
         order = order[exponent[order] != ZERO]
     counts = np.bincount(key[order], minlength=n_groups * n_bands)
-    # A group has a segment, if an empty one, for its heaviest rows; others where there are rows.
+    # Every group has a segment for its heaviest rows, which may be empty; other bands only have a
+    # segment if they have rows.
     segments = np.flatnonzero((np.arange(counts.size) % n_bands == 0) | (counts > 0))
     counts = counts[segments]
     segment_group, segment_band = np.divmod(segments, n_bands)
@@ -113,7 +121,7 @@ def scale_columns(weights: Array) -> Arrangement:
 
 
 def must_go_by_column(weights: Array, log: bool) -> bool:
-    """Whether the columns of an (m, c) matrix of weights can not share a common factor.
+    """Tell whether the columns of an (m, c) matrix of weights cannot share one pass.
 
     A column may span no more than a band; and for logs, which are taken relative to the
     nearest row, that row must count in every column.
@@ -127,13 +135,13 @@ def must_go_by_column(weights: Array, log: bool) -> bool:
 
 
 def _exponents(weights: Array) -> NDArray[np.int64]:
-    """Binary exponents of weights."""
+    """Return the binary exponents of weights."""
     w = to_numpy(weights)
     return np.where(w == 0, ZERO, np.frexp(w)[1])
 
 
 def refuses(problem: Problem) -> str | None:
-    """Refuse, without a word, what is in segments already: the backends that follow take it."""
+    """Return "" for a problem in segments, which is for the backends that follow, else None."""
     return "" if problem.bounds else None
 
 
@@ -156,7 +164,7 @@ def run(problem: Problem) -> Any:
 
 
 def passes(problem: Problem) -> Iterator[tuple[list[int], list[tuple[Arrangement, Problem]]]]:
-    """Yield which bandwidths, widest first, one pass can serve, and the problems that they pose."""
+    """Yield the bandwidths that one pass can serve, widest first, and the problems of that pass."""
     problem = _wide_enough(problem)
     arrangements = _arrangements(problem)
     bandwidths = problem.bandwidths
@@ -170,7 +178,7 @@ def passes(problem: Problem) -> Iterator[tuple[list[int], list[tuple[Arrangement
 
 
 def with_all_groups(out: Array, n_groups: int | None, identity: float) -> Array:
-    """Return (…, groups) results with the last groups, if there are more, that have no rows."""
+    """Return (…, n_groups) results: groups after the last one with rows get the identity."""
     xp = array_namespace(out)
     absent = 0 if n_groups is None else n_groups - out.shape[-1]
     if absent <= 0:
@@ -209,14 +217,14 @@ def _wide_enough(problem: Problem) -> Problem:
 
 
 def _exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:
-    """Whether float32 numbers must be summed as float64."""
+    """Tell whether float32 numbers must be summed as float64."""
     least, most = min(bandwidths), max(bandwidths)
     in_range = _SINGLE_RANGE[0] < least and most < _SINGLE_RANGE[1]
     return not in_range or farthest > _WIDEST_SPREAD * least
 
 
 def _arrangements(problem: Problem) -> list[Arrangement]:
-    """Bring weights and groups to segments; columns that can not share a pass, one by one."""
+    """Bring weights and groups to segments; columns that cannot share a pass, one by one."""
     n_rows, weights, log = problem.Y.shape[0], problem.weights, problem.log
     if weights is None or weights.ndim == 1:
         return [arrange(n_rows, weights, problem.groups, log)]

@@ -15,8 +15,8 @@ from mercer.samples import check_rows, match_rows, refuse_dask
 from mercer.sums._api import check_groups, check_weights, kernel_sum
 from mercer.sums._problem import SUM
 
-_BATCHES = 16
-_RANK = 1e-10  # eigenvalues below this share of the largest are rounding
+_BATCHES = 16  # The error is estimated from how much this many batches of rows differ.
+_RANK = 1e-10  # Eigenvalues below this share of the largest are rounding errors.
 
 
 def landmark_kernel_sum(
@@ -145,12 +145,12 @@ def _one_sum(
         sums = kernel_sum(X, Y, weights=weights, **options)
         return sums, xp.zeros_like(sums)
     weights = xp.ones_like(Y[:, 0]) if weights is None else weights
-    # By a power of two, so that squares of the estimates are in range, whatever the weights.
+    # Weights are divided by a power of two, so that squares of the estimates stay in range.
     exponent = frexp(float(xp.max(xp.abs(weights))))[1]
     weights = times_powers_of_two(weights, np.array(-exponent))
     drawn = random.permutation(m)[: n_landmarks + n_sampled]
     landmarks = take_rows(Y, drawn[:n_landmarks])
-    # Landmarks have next to no residual.  Leaving them out of the sample leaves out their share.
+    # Landmarks have almost no residual, so that they are left out of the sample and of its share.
     others = drawn[n_landmarks:]
     w_landmarks = take_rows(weights, drawn[:n_landmarks])
     batches = np.arange(others.size) % _BATCHES
@@ -158,19 +158,19 @@ def _one_sum(
     sampled = take_rows(Y, others)
     w_sampled = take_rows(weights, others) * like(scale[batches], weights)
 
-    # Σ over the rows that are no landmarks, of k̃ in full and of r by batches.
+    # Over the rows that are not landmarks: Σ of k̃ in full, and Σ of r by batches.
     full = kernel_sum(landmarks, Y, weights=weights, **options)
     full = full - kernel_sum(landmarks, weights=w_landmarks, **options)
     by_batch = kernel_sum(landmarks, sampled, weights=w_sampled, groups=batches, **options)
     coefficients = _pseudo_inverse(landmarks, options) @ to_numpy(full[:, None] - by_batch)
-    coefficients += to_numpy(w_landmarks)[:, None]  # the landmarks' own terms, as they are
+    coefficients += to_numpy(w_landmarks)[:, None]  # the landmarks' own terms are exact
     estimates = kernel_sum(X, landmarks, weights=like(coefficients, X), **options)
     estimates = estimates + kernel_sum(X, sampled, weights=w_sampled, groups=batches, **options)
 
-    left = 1 - n_sampled / (m - n_landmarks)  # a sample of all rows would have no error
+    left = 1 - n_sampled / (m - n_landmarks)  # the share that was not sampled
     errors = xp.std(estimates, axis=1, correction=1) * (left / _BATCHES) ** 0.5
     power = np.array(exponent)
-    with np.errstate(over="ignore", under="ignore"):  # beyond the range, inf and 0 are meant
+    with np.errstate(over="ignore", under="ignore"):  # The limits inf and 0 are right.
         return SUM.scale(xp.mean(estimates, axis=1), power), SUM.scale(errors, power)
 
 

@@ -20,8 +20,8 @@ and the parts of a distributed array alike.
 A backend is a module that says three things: ``OWNS``, the kinds of arrays that it is for
 (`kind_of`); ``refuses(problem)``, a reason that a user can read or None; and ``run(problem)``.
 They are imported when a sum needs them, so that ``import mercer`` stays light.  The first two make
-problems of problems, which come here again: rows in blocks become pairs of blocks in memory;
-weights and groups in memory become segments, which all others take.
+new problems of a problem and give them to `compute` again: rows in blocks become pairs of blocks in
+memory; weights and groups in memory become segments, which all others take.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,8 @@ from mercer._arrays import Array, detached, like, times_powers_of_two, to_numpy
 from mercer.kernels import Kernel
 from mercer.samples import kind_of
 
-_BY_COLUMN = 8  # features: NumPy reduces few long columns some twenty times as fast one by one
+# Up to this many columns are reduced one by one, which is some twenty times as fast in NumPy.
+_BY_COLUMN = 8
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Box:
 
     @classmethod
     def of(cls, *arrays: Array) -> "Box":
-        """Return the box of all rows of these arrays, of which there is one at least."""
+        """Return the box of all rows of these arrays; there must be at least one row."""
         arrays = tuple(detached(A) for A in arrays if A.shape[0])
         if is_torch_array(arrays[0]):
             import torch
@@ -63,7 +64,7 @@ class Box:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all coordinates are."""
+        """Whether all coordinates are finite."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
     @property
@@ -91,7 +92,7 @@ class Removal:
     densities : array of shape (b, n)
         F, in the units of `amount`, with the kernel's peak as 1.
     least : array of shape (n,)
-        The part of F_j that can not leave it with another row: row j's own term.
+        The part of F_j that cannot leave with another row: row j's own term.
     squared : bool
         Whether F sums the squared kernel (p = 2) or the kernel (p = 1).
     drift_weights : array of shape (b, n)
@@ -114,7 +115,7 @@ class Problem:
     X, Y : arrays of shape (n, d) and (m, d)
         Of one library, device and precision (float32 or float64), finite.
     order : integer array of shape (m',) or None
-        The rows of Y in the order of summation; None is all of them as they stand.
+        The rows of Y in the order of summation; None is all of them in their order.
     weights : array of shape (m',) or (m', c), or None
         In the order of summation.
     bounds : tuple of int
@@ -125,21 +126,21 @@ class Problem:
     log : bool
         Whether logarithms of the sums are wanted.
     self_sum : bool
-        Whether Y is X: a row then meets itself at distance exactly zero.
+        Whether Y is X: the distance of a row to itself is then exactly zero.
     exclude_self : bool
-        Whether that meeting is left out.
+        Whether the term of a row with itself is left out.
     method : {"auto", "direct", "fast"}
     tol : float or None
         Relative error that an approximation may make.
     precision : {"high", "fast"}
     box : Box or None
-        What holds all rows of X and Y, where it is known.
+        The box of all rows of X and Y, if it is known.
     groups : integer array of shape (m,) or None
         As they were given; None in segments.
     n_groups : int or None
         How many there are, where some may have no row here.
     rung_weights : array of shape (b, m) or None
-        Of left-out sums: weights of the rows of Y as they stand, one set for each bandwidth.
+        Of left-out sums: weights of the rows of Y in their order, one set for each bandwidth.
     removal : Removal or None
         What leaves the densities of left-out sums; None leaves them as they are.
     rows : slice, NumPy array of int or None
@@ -197,11 +198,12 @@ class Problem:
         return len(self.bounds) - 1
 
 
-_FAR = -1e4  # logarithms below which groups may differ by less than float32 resolves
+# Below this, logarithms of different groups may differ by less than float32 resolves.
+_FAR = -1e4
 
 
 class Law(ABC):
-    """How tiles become a result."""
+    """How a tile is reduced, and how partial results merge."""
 
     identity: float
 
@@ -265,7 +267,7 @@ def are_far(logs: Array) -> Array:
     return array_namespace(logs).max(logs, axis=1) < _FAR
 
 
-# In the order of preference.
+# The first backend that owns the arrays and does not refuse computes the problem.
 _BACKENDS = (
     "mercer.sums.dask",
     "mercer.sums._in_memory",
@@ -289,10 +291,10 @@ def compute(problem: Problem) -> Any:
         reason = backend.refuses(problem)
         if reason is None:
             return backend.run(problem)
-        if reason:  # an empty reason is not for users: the next backend is simply the better one
+        if reason:  # An empty reason only says that a later backend is the better one.
             reasons.append(reason)
     raise ValueError(
         "; ".join(reasons) + "."
         if reasons
-        else f"no backend computes sums over {type(problem.X).__name__}."
+        else f"No backend computes sums over {type(problem.X).__name__}."
     )

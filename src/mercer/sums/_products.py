@@ -1,4 +1,4 @@
-"""Sums of terms whose largest stands apart, so that it can be taken out without loss."""
+"""Sums that keep their largest term apart, so that it can be removed without lost digits."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mercer.samples import logsumexp
 
 @dataclass(frozen=True)
 class Products:
-    """Logarithms of ⟨M_c, M_j⟩ for c ≠ j, from which one row of c can be taken without loss.
+    """Logarithms of ⟨M_c, M_j⟩ for c ≠ j, from which one row of c can be removed without loss.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Products:
 
     @classmethod
     def of(cls, tops: Array, largest: Array, rests: Array) -> "Products":
-        """Return them of what `split_terms` tells of each c and j."""
+        """Return the products from what `split_terms` returned for each c and j."""
         return cls(array_namespace(tops).logaddexp(tops, rests), largest, rests)
 
     def __getitem__(self, rungs: list[int]) -> "Products":

@@ -1,18 +1,15 @@
-"""The literal double loop, in extended precision: what the other backends are held to.
-
-It owns nothing by itself; tests call it.
-"""
+"""The literal double loop, in extended precision, to which tests compare the other backends."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.sums._problem import Problem
 
-OWNS: tuple[str, ...] = ()  # no array goes here of itself
+OWNS: tuple[str, ...] = ()  # Only tests call it.
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return None for any sum over NumPy arrays, in the time it takes, where no row is left out."""
+    """Return None for every sum over NumPy arrays in which no row is left out."""
     return "left-out sums are written out in tests/sums" if problem.is_left_out else None
 
 

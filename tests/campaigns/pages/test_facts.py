@@ -118,7 +118,7 @@ def test_words_for_numbers_are_those_of_the_code():
     assert "there are at most twenty" in words("comparison.md")
     assert default(compare_in_rounds, "n_folds") == 10
     assert "repeated stratified folds (ten, fewer where" in words("comparison.md")
-    assert private("discriminants._LABELS_TOGETHER") == 10**7
+    assert private("samples._LABELS_TOGETHER") == 10**7
     assert "Above ten million rows" in words("cluster.md")
     assert private("samples.FAN_IN") == 8
     assert "eight at a time" in words("cluster.md")

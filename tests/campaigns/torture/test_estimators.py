@@ -42,7 +42,7 @@ REASONS = {
     r"^sample_weight contains .* beside": lambda X, w, m: w.max() > 1e99 * w[w > 0].min(),
     r"class(es)? (in y|with a positive weight)": lambda X, w, m: w is not None,
     r"^bandwidth=.* is too small for coordinates": lambda X, w, m: True,
-    r"^bandwidth=.* has no square": lambda X, w, m: _is_extreme(m.bandwidth),
+    r"^bandwidth=.* is too extreme: it must lie": lambda X, w, m: _is_extreme(m.bandwidth),
     r"^kernel=.* takes values of size": lambda X, w, m: m.kernel in ("linear", "poly"),
     r"^The kernel is 0 for all rows": lambda X, w, m: m.kernel in ("linear", "poly", "cosine"),
     r"^weighting='margin' did not converge": lambda X, w, m: (
@@ -60,7 +60,7 @@ def _is_flat(X):
 
 
 def _is_extreme(bandwidth):
-    """Whether a width has no square; what a rule gives is known to the model alone."""
+    """Whether the square of a width is out of range; only the model knows what a rule gives."""
     return isinstance(bandwidth, str) or not 1e-150 <= bandwidth <= 1e150
 
 

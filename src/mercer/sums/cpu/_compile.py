@@ -5,8 +5,8 @@ them with the file of the function itself.  Code from our other files, inlined, 
 unnoticed, and mixing two versions of it corrupts memory.  So the name under which a function
 is cached carries a digest of all files that compiled code comes from.
 
-The cache is a help, never a need: what cannot be read, or is not what was written, is compiled
-anew, and what cannot be written is not.
+The sums do not depend on the cache: code that cannot be read, or is not what was written, is
+compiled again, and code that cannot be written is kept in memory only.
 """
 
 import pickle
@@ -30,25 +30,25 @@ SOURCES = (
 )
 _FOLDER = Path(__file__).parent
 _DIGEST = sha256(b"".join((_FOLDER / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
-_DIGEST_BYTES = 32
+_DIGEST_BYTES = 32  # the length of a SHA-256 digest
 
 
 def compiled(*freedoms):
     """Compile a function by Numba, granting LLVM these freedoms with floating-point numbers.
 
-    Where no cache can be written, the function is compiled anew in each process.
+    Where no cache can be written, the function is compiled again in each process.
     """
 
     def decorate(function):
         function.__qualname__ += f"_{_DIGEST}"
-        # By default a division is guarded by a branch, and no loop with one is vectorised.
-        # A function that another one calls is inlined there, whatever its size.  Else the process
-        # that compiles would run the copy that was compiled by itself, and one that loads the
-        # caller from the cache the copy that LLVM adapted to the caller: other last bits.
+        # By default Numba guards a division by a branch, and no loop with a branch is vectorised:
+        # hence NumPy's error model.  A called function is always inlined.  Otherwise the process
+        # that compiles would run the function's own copy, and one that loads the caller from the
+        # cache the copy that LLVM adapted to the caller, which differs in the last bits.
         dispatcher = njit(
             nogil=True, error_model="numpy", fastmath=set(freedoms), forceinline=True
         )(function)
-        with suppress(RuntimeError):  # Numba's word for: no folder to cache in
+        with suppress(RuntimeError):  # Numba raises it where no folder can hold the cache.
             dispatcher._cache = _Cache(function)
         return dispatcher
 
@@ -56,7 +56,7 @@ def compiled(*freedoms):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of a function, for which no fault of a disk is an error."""
+    """Numba's cache of a function; faults of the disk are not errors."""
 
     def __init__(self, function):
         super().__init__(function)
@@ -65,11 +65,11 @@ class _Cache(FunctionCache):
     def load_overload(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever it is, it can be compiled
+        except Exception:  # Whatever is wrong with the file, the function can be compiled again.
             return None
 
     def save_overload(self, sig, data):
-        with suppress(OSError):  # a full disk: it is in memory
+        with suppress(OSError):  # On a full disk the code stays in memory only.
             super().save_overload(sig, data)
 
 
@@ -90,7 +90,7 @@ class _Files:
         except OSError:
             return None
         digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        # Numba, too, unpickles what is in its cache folder; here it is at least what was put there
+        # Numba unpickles its cache files too; here the digest shows that the file is as written.
         return pickle.loads(code) if digest == _digest(key, code) else None  # noqa: S301
 
     def save(self, key, data):

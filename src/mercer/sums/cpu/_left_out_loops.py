@@ -15,8 +15,10 @@ from mercer.sums.cpu._exp2 import exp2
 from mercer.sums.cpu._loops import _approach, _values, fill_tile, pack_rows, tile_sizes
 from mercer.sums.cpu._simd import ROWS, window
 
-_NOTHING = 2.0**-50  # share of a density that leaves its weight as it is
-_LITTLE = 2.0**-8  # share up to which five terms of a series do for a root: 2e-13 is left out
+# A removed share of a density below this does not change its weight.
+_NOTHING = 2.0**-50
+# Up to this share, five terms of a series replace the root, with an error of 2e-13.
+_LITTLE = 2.0**-8
 
 _exact = compiled("contract")
 _reordering = compiled("contract", "reassoc", "nsz")
@@ -89,11 +91,11 @@ def absorb_left_out(
     scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     W, removed, squared, inverse, highest, least, q, nearest, totals, drifts,
 ):  # fmt: skip
-    """Take rows start…stop of X through all packed columns.
+    """Add all packed columns to the sums of rows start…stop of X.
 
     X is (n, d), `bounds` (segments + 1,), `removed` (n,).  W, `inverse` (1/F), `least` (the
     smallest value of 1 − removed·g/F) and `q` are (rungs, n_columns), flat; all but W are empty
-    where nothing is removed; `highest` (rungs,) is the largest 1/F.
+    if nothing is removed; `highest` (rungs,) is the largest 1/F.
     `nearest` is (n, segments); `totals`, kept relative to the nearest row's kernel value, and
     `drifts` are (n, segments, rungs), flat.
     """
@@ -130,7 +132,7 @@ def absorb_left_out(
                                 u, coefficients, rungs, nearest[i * n_segments + s],
                                 totals, at, 1, n_rungs,
                             )  # fmt: skip
-                            base = base if base < np.inf else 0.0  # ∞: no term yet
+                            base = base if base < np.inf else 0.0  # ∞ while there is no term
                             _absorb_run(
                                 kind, u, window(values, 0, hi - lo), coefficients, rungs, base,
                                 lo, n_columns, W, removed[i], squared, inverse, highest,
@@ -150,7 +152,7 @@ def _absorb_run(
     for step in range(coefficients.size):
         c = float(coefficients[step])
         start = rung * n_columns + lo
-        plain = rungs[step] == 4  # and no density is left by a share that counts
+        plain = rungs[step] == 4  # and no removed share counts
         for r in range(rungs[step]):
             share = _gone(removed, squared, c * 2**r, base, inverse) * highest[rung + r]
             plain = plain and share < _NOTHING

@@ -1,8 +1,8 @@
 """Compiled: packed rows and columns, tiles of distances between them, and sums of kernel values.
 
 Rows of X go in blocks of ROWS, columns (rows of Y) in panels as wide as the vectors that the
-register-blocked loops hold; both are scaled and centred on the way.  `own[i]` is the column at
-which row i meets itself.
+register-blocked loops hold; both are scaled and centred on the way.  `own[i]` is the column that is
+row i itself, or a number outside of the columns.
 
 A tile is added up while it is in the cache, so nothing of size n × m exists.  The order of
 additions depends on the shape of the data alone: neither on threads nor on what ran before.
@@ -27,10 +27,14 @@ from mercer.sums.cpu._simd import (
     window,
 )
 
-_FEATURES_AT_ONCE = 64  # a longer run of additions would lose digits
-_TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less
-_CHUNK_BYTES = 1 << 19  # packed columns that stay in the second-level cache ...
-_GROUP_BYTES = 1 << 18  # ... while packed rows pass over them
+# More features are added up in runs of this length, because longer ones would lose digits.
+_FEATURES_AT_ONCE = 64
+# A tile takes up to this many bytes: the longer its runs of columns, the less each costs per term.
+_TILE_BYTES = 1 << 16
+# Packed columns of this many bytes stay in the second-level cache,
+_CHUNK_BYTES = 1 << 19
+# while groups of packed rows of at most this many bytes and rows pass over them.
+_GROUP_BYTES = 1 << 18
 _GROUP_ROWS = 96
 
 _exact = compiled("contract")
@@ -38,7 +42,7 @@ _exact = compiled("contract")
 
 @_exact
 def _add_square(total, lost, value):
-    """Add a square to a compensated sum: an error of a norm would be shared by all its pairs."""
+    """Add a square to a compensated sum, as all pairs of a row share the error of its norm."""
     square = value * value
     larger = total + square
     return larger, lost + ((total - larger) + square)
@@ -48,7 +52,8 @@ def _add_square(total, lost, value):
 def pack_columns(Y, is_row, scale, centre, product, panels):
     """Write the rows of Y as panels of (features, panel width).
 
-    In product form ‖y‖² follows the features.  What is no row is put infinitely far away.
+    In product form ‖y‖² follows the features.  Columns that only fill up a panel are
+    put infinitely far away.
     """
     d = Y.shape[1]
     width = PANEL_BYTES // Y.itemsize
@@ -89,7 +94,7 @@ def pack_rows(X, start, stop, scale, centre, product, out):
 
 @_exact
 def tile_sizes(k, itemsize):
-    """Columns in a chunk and rows in a group, for k packed features."""
+    """Return the columns of a chunk and the rows of a group, for k packed features."""
     width = PANEL_BYTES // itemsize
     columns = min(_TILE_BYTES // (ROWS * itemsize), _CHUNK_BYTES // (k * itemsize))
     rows = min(_GROUP_ROWS, _GROUP_BYTES // (k * itemsize))
@@ -134,7 +139,7 @@ _reordering = compiled("contract", "reassoc", "nsz")
 
 @_reordering
 def _sum(kind, u, w, c, base):
-    """Σⱼ wⱼ k(uⱼ); of an exponential kernel Σⱼ wⱼ 2**(−c·(uⱼ − base))."""
+    """Return Σⱼ wⱼ k(uⱼ); of an exponential kernel Σⱼ wⱼ 2**(−c·(uⱼ − base))."""
     zero = u.dtype.type(0)
     total = zero
     if kind == EXPONENTIAL and base == 0:
@@ -229,7 +234,7 @@ def _least(u):
 
 @_exact
 def _approach(u, coefficients, rungs, nearest, totals, at, n_outputs, n_rungs):
-    """Take the run's least distance as common factor if it is less than the least so far.
+    """Return the least distance so far, to whose kernel value the totals become relative.
 
     Sums of an exponential kernel are kept relative to their largest term, 2**(−c·nearest).
     """
@@ -290,7 +295,7 @@ def absorb(
     scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     relative, nearest, totals,
 ):  # fmt: skip
-    """Take rows start…stop of X through all packed columns.
+    """Add all packed columns to the sums of rows start…stop of X.
 
     X is (n, d) and `bounds` (segments + 1,).  Flat are W (c, n_columns), with c = 1 where there
     are segments, `nearest` (n, segments) and `totals` (n, segments or c, rungs).  With
@@ -332,7 +337,8 @@ def absorb(
                                 totals, at, n_weights, n_rungs,
                             )  # fmt: skip
                         base = nearest[i * n_segments + s]
-                        bases[r] = base if relative and base < np.inf else 0.0  # ∞: no term yet
+                        # The nearest distance is infinite while there is no term.
+                        bases[r] = base if relative and base < np.inf else 0.0
                         if n_weights == 1:
                             w = window(W, lo, hi - lo)
                             _absorb_segment(kind, u, w, coefficients, rungs, bases[r], totals, at)
@@ -351,7 +357,7 @@ def absorb_blocks(
     scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     totals,
 ):  # fmt: skip
-    """Take blocks of a sum of X with itself into the totals of their rows and columns.
+    """Add blocks of a sum of X with itself to the totals of their rows and of their columns.
 
     The columns are X in its own order; pairs[start:stop] are (first row, last row, first column,
     last column) of the blocks, w is (columns,), `totals` (n,); there is one rung.  Each kernel

@@ -26,15 +26,18 @@ from mercer.sums.cpu._loops import CAUCHY, EPANECHNIKOV, EXPONENTIAL, pack_colum
 from mercer.sums.cpu._simd import PANEL_BYTES
 from mercer.sums.cpu._threads import run_all, thread_count
 
-PAIRS_PER_TASK = 10**8  # some tenths of a second: Ctrl-C is heard between tasks
+# A task of this many pairs takes some tenths of a second; Ctrl-C takes effect between tasks.
+PAIRS_PER_TASK = 10**8
+# A task of fewer pairs would cost more than it saves.
 _PAIRS_WORTH_A_TASK = 10**6
-_FORMS = {"cauchy": CAUCHY, "epanechnikov": EPANECHNIKOV}  # of kernels that are no exponentials
+# The compiled forms of kernels that are not exponentials.
+_FORMS = {"cauchy": CAUCHY, "epanechnikov": EPANECHNIKOV}
 
 
 def compiled_form(kernel: Kernel) -> int | None:
-    """Return how the loops compute a kernel, or None where they do not know it.
+    """Return the form by which the loops compute a kernel, or None if they do not know it.
 
-    An exponential is told by its coefficient and power alone, whoever wrote it.
+    Any exponential is known, also a user's: its coefficient and power say all.
     """
     if kernel.is_exponential:
         return EXPONENTIAL
@@ -57,7 +60,7 @@ class Recipe:
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry) -> "Recipe":
-        """Write down the problem's geometry and ladder."""
+        """Return the recipe of a problem in this geometry."""
         dtype = problem.X.dtype
         finfo = np.finfo(dtype)
         steps = climb(problem.kernel, geometry.bandwidths, float(finfo.eps))
@@ -86,7 +89,7 @@ def log_totals(
     totals: NDArray[np.float64],
 ) -> None:
     """Take logarithms of (rows, outputs, rungs), in place, adding that of the common factor."""
-    with np.errstate(divide="ignore"):  # log 0 = −inf is the answer
+    with np.errstate(divide="ignore"):  # log 0 is −inf.
         np.log(totals, out=totals)
     if nearest is not None:
         coefficients = np.array([problem.kernel.coefficient(b) for b in geometry.bandwidths])
@@ -102,23 +105,23 @@ def row_tasks(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
 
 
 def plain(X: NDArray[Any]) -> NDArray[Any]:
-    """Return X as the loops are compiled for: in rows, writeable; a copy only if it is not."""
+    """Return X in rows and writeable, as the loops are compiled for; a copy only if it is not."""
     return np.require(X, requirements=["C", "A", "W"])
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where each row of Y stands in the sum.
+    """The columns of a sum: which row of Y each of them is.
 
     Parameters
     ----------
     order : array of shape (columns,)
-        Rows of Y; −1 where a column only fills up.
+        Rows of Y; −1 where a column only fills up a vector.
     bounds : array of shape (segments + 1,)
         The segments, filled up.
     weights : array of shape (1 or c, columns)
     own : array of shape (n,)
-        The column at which row i of X meets itself, or −1.
+        The column that is row i of X itself, or −1.
     """
 
     order: NDArray[np.int64]
@@ -187,12 +190,12 @@ def pack_slabs(
 
 
 OWNS = ("numpy",)
-_BLOCK = 512  # rows of the smallest block of a symmetric sum, a multiple of panels
-_BLOCKS = 48  # of a large symmetric sum
+_BLOCK = 512  # The smallest block of a symmetric sum has this many rows, a multiple of panels.
+_BLOCKS = 48  # A large symmetric sum is cut into this many blocks of rows.
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+    """Return why this backend cannot compute the problem, or None if it can."""
     if problem.method == "fast":
         return "use method='direct'"
     if compiled_form(problem.kernel) is None:
@@ -219,7 +222,7 @@ def run(problem: Problem) -> Any:
 def run_some(problem: Problem, own: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the sums of a problem with one segment at rows that need not be those of Y.
 
-    `own` is where each row of X meets itself in the order of summation, or −1.
+    `own` is the column of each row of X in the order of summation, or −1.
     """
     out = np.empty((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs))
     columns = replace(lay_out_columns(problem), own=own)
@@ -241,7 +244,7 @@ def _sums(problem: Problem, geometry: Geometry, columns: Columns, out: NDArray[n
 def _absorb_rows(
     problem: Problem, geometry: Geometry, columns: Columns, start: int, stop: int, relative: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return (rows, segments) nearest distances and (rows, outputs, rungs) sums of some rows."""
+    """Return (rows, segments) nearest distances and (rows, outputs, rungs) sums of a slab."""
     X = plain(problem.X[start:stop])
     recipe = Recipe.of(problem, geometry).arguments()
     nearest = np.full((stop - start, len(problem.bounds) - 1), np.inf)
@@ -260,7 +263,7 @@ def _absorb_rows(
 
 
 def _is_symmetric(problem: Problem) -> bool:
-    """Whether each pair can serve both its rows: one sum over X itself, in its own order.
+    """Tell whether each pair can serve both its rows: one sum over X itself, in its own order.
 
     A logarithm can be taken afterwards if the row's own term keeps its sum from underflowing.
     """
@@ -325,7 +328,7 @@ def compiled_left_out_sums(
     order = columns.order
 
     def by_column(values: Array, slab: Slab, fill: float = 0.0) -> Array:
-        """Lay out (b, n) numbers as the loops take them, flat; `fill` where there is no row."""
+        """Lay out (b, n) numbers as the loops take them, flat; `fill` in columns without a row."""
         part = order[slab.start : slab.start + slab.n_columns]
         laid = np.where(part >= 0, np.asarray(values)[:, np.maximum(part, 0)], fill)
         return np.ascontiguousarray(laid, dtype).reshape(-1)

@@ -14,7 +14,7 @@ from numba.np.arrayobj import populate_array
 
 
 def _registers():
-    """Width in bits, and number, of the machine's vector registers."""
+    """Return the width in bits, and the number, of the machine's vector registers."""
     features = binding.get_host_cpu_features()
     if features.get("avx512f"):
         return 512, 32
@@ -24,18 +24,19 @@ def _registers():
 
 
 _BITS, _NUMBER = _registers()
-ROWS = 4  # with so many rows and vectors, the sums and their operands fill the registers
+# With this many rows and vectors, the sums and their operands fill the registers.
+ROWS = 4
 VECTORS = 4 if _NUMBER == 32 else 2
-PANEL_BYTES = VECTORS * _BITS // 8  # columns of Y in a panel = PANEL_BYTES // itemsize
+PANEL_BYTES = VECTORS * _BITS // 8  # A panel has PANEL_BYTES // itemsize columns of Y.
 
-_FUSED = ("contract",)  # let LLVM fuse a multiplication and an addition where the machine can
+_FUSED = ("contract",)  # LLVM may fuse a multiplication and an addition where the machine can.
 
 
 @intrinsic
 def window(typingctx, array, start, size):
     """Return array[start : start + size] of a vector without counting a reference to it.
 
-    A slice would: two atomic operations on a counter that all threads share.
+    A slice would count one, by two atomic operations on a counter that all threads share.
     """
     signature = array(array, types.intp, types.intp)
 
@@ -57,7 +58,7 @@ def window(typingctx, array, start, size):
 
 @intrinsic
 def lesser(typingctx, a, b):
-    """Return the lesser of two numbers, none of them NaN; its loops become vector code."""
+    """Return the lesser of two numbers that are not NaN; loops around it become vector code."""
     flags = ("nnan", "nsz")
 
     def codegen(context, builder, sig, args):
@@ -112,7 +113,7 @@ def _absolute(builder, vector):
 
 
 def _panel(term, x_type, y_type, out_type):
-    """Signature and code of a panel loop whose inner step is `term`."""
+    """Return the signature and the code of a panel loop whose inner step is `term`."""
     intp, boolean = types.intp, types.boolean
     signature = types.void(x_type, intp, y_type, intp, intp, out_type, intp, intp, boolean, boolean)
 
@@ -152,7 +153,9 @@ def _panel(term, x_type, y_type, out_type):
             builder.store(value, sums[cell])
 
         x, y, out = start(x_type, x, x_at), start(y_type, y, y_at), start(out_type, out, out_at)
-        sums = {cell: cgutils.alloca_once(builder, vector) for cell in cells}  # become registers
+        sums = {
+            cell: cgutils.alloca_once(builder, vector) for cell in cells
+        }  # LLVM keeps them in registers.
         targets = {}
         for row, v in cells:
             update((row, v), ir.Constant(vector, [0.0] * lanes))

@@ -20,9 +20,9 @@ _pool_lock = threading.Lock()
 
 
 def thread_count() -> int:
-    """Return how many threads a sum that starts here and now may use.
+    """Return how many threads a sum that starts now may use.
 
-    The number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
+    It is the number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
     already use the other cores (joblib's processes set scikit-learn's number themselves); in a
     task of Dask, at most its share of the cores.
     """
@@ -54,7 +54,7 @@ def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> 
     def work() -> None:
         while not stop.is_set():
             try:
-                a = todo.pop()  # atomic
+                a = todo.pop()  # This is atomic, so that no lock is needed.
             except IndexError:
                 return
             task(*a)
@@ -64,7 +64,7 @@ def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> 
         try:
             for _ in range(threads):
                 futures.append(_shared_pool(threads).submit(work))  # noqa: PERF401
-        except RuntimeError:  # no room for another thread: this one works too
+        except RuntimeError:  # The system starts no further thread, so that this one works too.
             work()
         wait(futures, return_when=FIRST_EXCEPTION)
     finally:
@@ -82,7 +82,7 @@ def _shared_pool(threads: int) -> ThreadPoolExecutor:
 
 
 def _forget_pool() -> None:
-    """Start afresh in a forked child, which has none of its parent's threads."""
+    """Forget the pool in a forked child, which has none of its parent's threads."""
     global _pool, _pool_lock
     _pool, _pool_lock = None, threading.Lock()
 

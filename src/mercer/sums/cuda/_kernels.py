@@ -16,9 +16,9 @@ that this is not enough.
 import triton
 import triton.language as tl
 
-# How distances come about: by differences; or by products of rows that stay on the chip, of at most
-# 4, 11 or 16 features (norms are multiplied out too: see `_pack_kernels`) or more; or of
-# rows that are too long for that.
+# How distances are computed: by differences; by products of rows that stay on the chip and have at
+# most 4, 11 or 16 features (norms are part of these products: see `_pack_kernels`) or up to 64; or
+# by products of rows that are too long to stay there.
 DIFFERENCES = tl.constexpr(0)
 TOGETHER = tl.constexpr(1)
 BESIDE = tl.constexpr(2)
@@ -31,15 +31,15 @@ ROOT = tl.constexpr(1)
 CAUCHY = tl.constexpr(2)
 EPANECHNIKOV = tl.constexpr(3)
 
-_UNROLLED = tl.constexpr(4)  # features of differences that need no loop
-_STEP = tl.constexpr(64)  # features at a time that are streamed
-_WHOLE = tl.constexpr(1.5 * 2.0**23)  # adding and taking it away rounds to whole numbers
-LOWEST = tl.constexpr(-1e30)  # below every exponent but that of a column that only fills up
+_UNROLLED = tl.constexpr(4)  # Differences of up to this many features need no loop.
+_STEP = tl.constexpr(64)  # Features are streamed this many at a time.
+_WHOLE = tl.constexpr(1.5 * 2.0**23)  # Adding and subtracting it rounds to a whole number.
+LOWEST = tl.constexpr(-1e30)  # Only columns that fill up a tile have a lower exponent.
 
 
 @triton.jit
 def kappa_of(coefficient, radius, units):
-    """Return what squared distances in units are multiplied by."""
+    """Return the factor of squared distances in units."""
     r2 = tl.load(radius)
     return coefficient * (tl.where(r2 == 0, 1.0, r2) / (units * units))
 
@@ -48,8 +48,8 @@ def kappa_of(coefficient, radius, units):
 def _part(x_at, WIDTH: tl.constexpr, HELD: tl.constexpr):
     """Load a part of rows.
 
-    To be held in registers, it is multiplied with one: results of products are kept where products
-    take rows from, and shared memory, which is busy with columns, is left alone.
+    To hold it in registers, it is multiplied with the identity matrix: results of products stay in
+    the registers from which the next products take rows, and shared memory is left to columns.
     """
     x = tl.load(x_at)
     if HELD:
@@ -64,8 +64,8 @@ def load_rows(
     high, middle, low, first, second, rows,
     WIDTH: tl.constexpr, FORM: tl.constexpr, HELD: tl.constexpr,
 ):  # fmt: skip
-    """Return a block of rows as packed, where they stay on the chip; HELD in registers."""
-    x_high = rows  # not used
+    """Return the packed parts of a block of rows; HELD of them are kept in registers."""
+    x_high = rows  # a placeholder where a part is not used
     x_middle = rows
     x_low = rows
     x_first = rows
@@ -95,7 +95,7 @@ def _streamed(
 ):  # fmt: skip
     """Return −‖x − y‖² in units, of rows that do not stay on the chip.
 
-    Unless PRECISE, what M and L add is rounded to whole units, so that one sum is enough for all.
+    Unless PRECISE, the terms of M and L are rounded to whole units, so that one sum holds all.
     """
     f = tl.arange(0, _STEP)[None, :]
     x_at = rows.to(tl.int64)[:, None] * width + f
@@ -113,7 +113,7 @@ def _streamed(
             x_low = tl.load(X_low + x_at + k)
             y_low = tl.trans(tl.load(Y_low + y_at + k))
             cross = tl.dot(x_high, y_low, cross)
-            t = tl.dot(x_high, y_high, t)  # between the others, which wait for each other
+            t = tl.dot(x_high, y_high, t)  # placed between products that depend on each other
             cross = tl.dot(x_low, y_high, cross)
             cross = tl.dot(x_low, y_low, cross)
         t += x_first[:, None] + tl.load(Y_first + columns)[None, :]
@@ -181,7 +181,7 @@ def scaled_distances(
             y_norm = tl.load(Y_second + columns) * kappa
         elif FAST:
             t = tl.dot(x_high, y_high)
-        else:  # in one go, and norms afterwards; it rounds to half a unit
+        else:  # All products go to one sum and norms follow, which rounds to half a unit.
             y_low = tl.trans(tl.load(Y_low + at))
             t = tl.dot(x_middle, y_low)
             t = tl.dot(x_low, y_high, t)
@@ -201,7 +201,7 @@ def scaled_distances(
             t = tl.dot(x_high, y_high, t)
         else:
             t = tl.dot(x_high, y_high)
-        # Whole numbers up to here.
+        # Up to here t is an exact whole number.
         if not (FAST and FORM == APART):
             y_low = tl.trans(tl.load(Y_low + at))
             t = tl.dot(x_middle, y_low, t)
@@ -241,7 +241,7 @@ def _absorb_tile(
     HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
 ):  # fmt: skip
     """Add the kernel values of a tile, relative to the largest so far for LOG."""
-    if HOME:  # rows meet themselves
+    if HOME:  # These tiles hold the columns that are the rows themselves.
         e = tl.where(mine[:, None] == columns[None, :], own_value, e)
     if KIND == ROOT:
         e = -tl.sqrt(tl.maximum(-e, 0.0, propagate_nan=tl.PropagateNan.ALL))
@@ -308,9 +308,9 @@ def _absorb_tiles(
 
 @triton.jit
 def block_and_piece(n_blocks, BLOCKS: tl.constexpr):
-    """Return which block of rows this program sums over which piece of the columns.
+    """Return the block of rows and the piece of the columns that this program sums.
 
-    BLOCKS blocks go over all pieces before the next ones' turn.
+    BLOCKS blocks of rows go over all pieces before the next BLOCKS blocks do.
     """
     n_pieces = tl.num_programs(0) // n_blocks
     first = tl.program_id(0) // (BLOCKS * n_pieces) * BLOCKS
@@ -330,9 +330,9 @@ def tiles_of(tiles, piece, n_pieces):
 
 @triton.jit
 def home_tiles(own, rows, first, last, n_columns, COLUMNS: tl.constexpr):
-    """Return where rows meet themselves, and the range of tiles in which they do.
+    """Return the column that is each row itself, and the range of tiles of these columns.
 
-    Rows stand in the order of the columns, so that these tiles are few.
+    Rows are in the order of the columns, so that these tiles are few.
     """
     mine = tl.load(own + rows)
     near = tl.min(tl.where(mine < 0, n_columns, mine))

@@ -1,7 +1,7 @@
 """How a sum is laid out for the Triton kernels: order, packing, tiles and pieces.
 
-Rows of Y are put in the order of summation, every segment filled up to whole tiles; rows of X,
-where they meet themselves, in the same order, so that each block does so in a few tiles only.
+Rows of Y are put in the order of summation, every segment filled up to whole tiles.  If X is Y, its
+rows are put in the same order, so that the columns of a block's own rows are in a few tiles only.
 Both are packed as the kernels take them, in slabs that fit the memory budget.
 """
 
@@ -20,20 +20,24 @@ from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
 _LN2 = 0.6931471805599453
-# As in _kernels, and up to how many features.
+# The forms of distances, numbered as in _kernels.
 DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED = range(6)
 NARROW = (TOGETHER, BESIDE, APART)
-_STEP = 64  # features at a time that are streamed, as in _kernels
+_STEP = 64  # Features are streamed this many at a time, as in _kernels.
+# The most features of each form.
 _UP_TO = {TOGETHER: 4, BESIDE: 11, APART: 16, RESIDENT: 64}
-_UNITS = 2040.0  # of the radius: whole numbers up to 2048 are exact in float16, squares in float32
-_FEWEST_PROGRAMS = 4096  # that keep a large chip busy to the end
-_FEWEST_TILES = 16  # that make a program worth starting
-_PIECE_BYTES = 2**24  # of columns that stay in the second-level cache
+# The radius is this many units: whole numbers up to 2048 are exact in float16, and the products of
+# two of them in float32.
+_UNITS = 2040.0
+_FEWEST_PROGRAMS = 4096  # At least this many programs keep a large chip busy to the end.
+_FEWEST_TILES = 16  # A program is worth starting for this many tiles.
+_PIECE_BYTES = 2**24  # Columns of this many bytes stay in the second-level cache.
 # Largest exponent at the radius, r²/2b², at which products are accurate enough: for sums, logs and
 # at precision="fast"; and for at most four features, where differences cost little.
 _PRODUCTS_UP_TO = (2.0**16, 2.0**12, 2.0**20)
 _PRODUCTS_AT_FEW_FEATURES = 2.0**6
-# The same, exactly, for products of M, which cost nearly equal rows 1.5e-7 of it, or twice that.
+# From this exponent on, products of M are too inexact: for nearly equal rows they are off by 1.5e-7
+# of it (RESIDENT and STREAMED: twice that).
 _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
 
 
@@ -63,27 +67,27 @@ def left_out_kernels() -> Any:
 
 @dataclass(frozen=True)
 class Tile:
-    """How much of a sum a program holds at a time; found by trying."""
+    """How much of a sum a program holds at a time; the values were found by trying."""
 
     rows: int
     columns: int
-    fold: int  # columns that partial sums keep apart: those of one thread
+    fold: int  # Partial sums keep this many columns apart: those of one thread.
     warps: int
     stages: int
-    chunk: int = 32  # tiles that are added up in float32
-    registers: int | None = None  # of a thread, at most
-    held: int = 0  # parts of rows that are held in registers
-    blocks: int = 2**20  # of rows that go over all columns before the next ones' turn
+    chunk: int = 32  # This many tiles are added up in float32.
+    registers: int | None = None  # A thread has at most this many registers.
+    held: int = 0  # This many parts of rows are held in registers.
+    blocks: int = 2**20  # This many blocks of rows go over all columns before the next ones do.
 
 
 @dataclass(frozen=True)
 class TensorColumns:
-    """Where each row of Y stands in the sum, filled up to whole tiles.
+    """The columns of a sum, filled up to whole tiles: which row of Y each of them is.
 
     Parameters
     ----------
     order : int64 tensor of shape (columns,) or None
-        Rows of Y; −1 where a column only fills up; None for all rows as they stand.
+        Rows of Y; −1 where a column only fills up a tile; None for all rows in their order.
     place : int64 tensor of shape (m',) or None
         The column of each entry of the problem's order.
     n_columns : int
@@ -139,14 +143,14 @@ class TensorColumns:
 
 @dataclass(frozen=True)
 class Rows:
-    """The order in which rows of X are taken, and the column at which each meets itself.
+    """The order in which rows of X are taken, and the column that is each row itself.
 
     Parameters
     ----------
     order : int64 tensor of shape (n',) or None
-        None for all rows as they stand.
+        None for all rows in their order.
     own : int32 tensor of shape (n',) or None
-        −1 where a row has no column; None where X is not Y.
+        −1 if a row has no column; None if X is not Y.
     n_rows : int
     place : int64 tensor of shape (n',) or None
         Where the result of each row belongs, if they are not in order.
@@ -159,7 +163,7 @@ class Rows:
 
     @classmethod
     def of(cls, problem: Problem, columns: TensorColumns, rows: Array | None = None) -> "Rows":
-        """Put the rows in the order of the columns where they meet themselves."""
+        """Put the rows in the order of the columns, if X is Y."""
         import torch
 
         X = problem.X
@@ -236,7 +240,7 @@ class Packer:
     fast : bool
         Whether one product is enough.
     precise : bool
-        Whether those of H and L are needed, where those of M save one.
+        Whether products of H and L are needed; otherwise products of M save one.
     radius : tensor of shape (1,)
         Largest squared norm, on the device.
     units : float
@@ -255,7 +259,7 @@ class Packer:
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
-        """Choose form and unit; `precise` where the windows do not ask for it, too."""
+        """Choose form and unit; `precise` asks for precise products also of wide windows."""
         d, fast = problem.X.shape[1], problem.precision == "fast"
         radius = problem.X.new_zeros(1)
         if geometry.centre is None:
@@ -264,16 +268,16 @@ class Packer:
         width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
         _raise_to_largest_norm(radius, problem, geometry)
         if form == TOGETHER or fast:
-            precise = False  # it has all products, or one
+            precise = False  # TOGETHER computes all products anyway, and `fast` only one.
         elif not precise:
             exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
             precise = exponent > _PRECISE_FROM[form]
-        units = _UNITS - (isqrt(d) + 1) / 2  # rounding lengthens a row by at most √d/2
+        units = _UNITS - (isqrt(d) + 1) / 2  # Rounding lengthens a row by at most √d/2.
         return cls(geometry, form, fast, precise, radius, units, width)
 
     @property
     def bytes_per_row(self) -> int:
-        """Memory that a packed row takes, with what packing needs beside it."""
+        """Bytes of a packed row, with the temporaries of packing."""
         return 4 * self.width * (3 if self.form == DIFFERENCES else 2) + 80
 
     def pack(self, A: Array, order: Array | None, start: int, n: int, side: int) -> Packed:
@@ -291,7 +295,7 @@ class Packer:
             return Packed(rows, rows, rows, rows, rows, n)
         half = {"dtype": torch.float16, "device": A.device}
         narrow, natural = self.form in NARROW, order is None
-        # In this order in memory: see `_streamed`.  Narrow columns' low part stands under rows' M.
+        # `_streamed` needs this order in memory.  The L of narrow columns meets the M of rows.
         if side == 1:
             middle, low, high = torch.empty((3, n, self.width), **half)
         else:
@@ -319,7 +323,7 @@ class Packer:
 
 
 def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) -> Array:
-    """Return n rows of A, in an order or from `start`; `fill` where there is none."""
+    """Return n rows of A, in an order or from `start`; `fill` where there is no row."""
     import torch
 
     if order is not None:
@@ -341,8 +345,8 @@ def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) 
 def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry:
     """Choose scale and formula by what products of split float16 numbers can do.
 
-    Logarithms that rows are judged by may lose a digit where windows are so narrow that they
-    hardly reach another row.
+    Logarithms that only serve to compare classes (`to_judge`) may lose a digit where windows are so
+    narrow that they hardly reach another row.
     """
     sums, logs, fast = _PRODUCTS_UP_TO
     limits = (sums, sums if to_judge else logs, fast)
@@ -352,8 +356,8 @@ def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry
 def count_pieces(tiles: NDArray[np.int64], n_blocks: int, bytes_per_tile: int) -> int:
     """Return into how many pieces each segment is cut.
 
-    So that the chip is busy to the end, and that the columns of a piece, over which all blocks of
-    rows go before the next piece's turn, stay in the second-level cache.
+    There are enough pieces to keep the chip busy to the end, and each is so small that its columns
+    stay in the second-level cache while all blocks of rows go over them.
 
     >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024, bytes_per_tile=2**10)
     2

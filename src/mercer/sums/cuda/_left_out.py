@@ -67,8 +67,9 @@ def _one_step(
 ) -> tuple[Array, Array]:
     """Return (rungs, rows, segments) logarithms and drifts of rungs that are powers of the first.
 
-    Each step has its own geometry: what is too narrow for products costs no other rung its speed.
-    All products are precise: beside so many rungs one more costs little, and the compiler less.
+    Each step has its own geometry, so that a rung too narrow for products does not slow down the
+    others.  All products are precise: beside this many rungs one more product costs little, and
+    fewer variants have to be compiled.
     """
     import torch
 

@@ -16,7 +16,7 @@ from mercer.sums.cuda._kernels import (
     tiles_of,
 )
 
-_NOTHING = tl.constexpr(2.0**-25)  # beside 1, in float32
+_NOTHING = tl.constexpr(2.0**-25)  # Adding it to 1 does not change 1 in float32.
 
 
 @triton.jit
@@ -28,9 +28,9 @@ def _absorb_rung(
 ):  # fmt: skip
     """Add w·k·ρ and q·(ρ − 1) of a tile, with ρ = (1 − removed·k**p / F)**(−1/2).
 
-    `p` is the kernel relative to the largest value so far, and `gone` what is removed times that
-    value to the power; `reach` the most of it in this tile, and `highest` the largest 1/F of each
-    tile: most tiles hold no pair close enough to change ρ from 1.
+    `p` is the kernel relative to the largest value so far, and `gone` the removed weight times that
+    value to the power; `reach` is the largest removed weight times kernel in this tile, `highest`
+    the largest 1/F of each tile: in most tiles no pair is close enough to change ρ from 1.
     """
     columns += RUNG * n_columns
     w = tl.load(weights + columns)
@@ -78,7 +78,7 @@ def _absorb_left_out_tiles(
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
             WIDTH, FORM, False, False, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
-        if HOME:  # no row meets itself
+        if HOME:  # The term of a row with itself is left out.
             e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)
         nearest = tl.max(e, 1)
         higher = tl.maximum(top, nearest)

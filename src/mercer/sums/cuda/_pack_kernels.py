@@ -5,7 +5,7 @@ import triton.language as tl
 
 from mercer.sums.cuda._kernels import APART, BESIDE, RESIDENT, TOGETHER
 
-_PART = tl.constexpr(2048.0)  # norms are written as whole numbers of this, and of 1, and a rest
+_PART = tl.constexpr(2048.0)  # Norms are written as a multiple of this, a whole number and a rest.
 
 
 @triton.jit(do_not_specialize=["n_x", "n_y"])
@@ -34,7 +34,7 @@ def largest_norm(
 
 @triton.jit
 def _rows_at(order, places, n, n_rows, NATURAL: tl.constexpr):
-    """Return which rows stand there, −1 for none."""
+    """Return the rows at these places, −1 where there is none."""
     if NATURAL:
         rows = tl.where(places < n_rows, places, -1)
     else:
@@ -77,9 +77,9 @@ def pack_products(
 ):  # fmt: skip
     """Write H, L and M of rows in an order, times `factor`, and −‖H‖² and −rest as numbers.
 
-    What is no row (−1 in the order, or beyond the last one of a NATURAL order) is infinitely far
-    from all.  M is written of rows (SIDE 1) only.  RESIDENT rows that need not be PRECISE get the
-    sum of both numbers as the first.
+    A place without a row (−1 in the order, or beyond the last row of a NATURAL order) is infinitely
+    far from all.  M is written of rows (SIDE 1) only.  RESIDENT rows that need not be PRECISE get
+    the sum of both numbers as the first.
     """
     places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = places < n
@@ -123,7 +123,7 @@ def pack_narrow(
         whole, of rows    −a    −b  2048   1   1         rest, of rows     −c   1
         of columns      2048     1    −a  −b   0 or −∞   of columns         1  −c
 
-    −∞ is what makes no row infinitely far away; what it is multiplied by is never 0.  Columns
+    −∞ puts a place without a row infinitely far away; it is never multiplied by 0.  Columns
     of H, L, M, whole and rest by FORM; those of rows are multiplied with those of columns below:
 
         TOGETHER   high: 2H whole   middle: 2H 2L 2L rest
@@ -152,7 +152,7 @@ def pack_narrow(
     far = tl.where(is_row, 0.0, -float("inf"))
     k = k[None, :]
     out = places[:, None] * 16 + k
-    w = k  # where the whole parts begin, and the rest
+    w = k  # places counted from where the whole parts begin, and r from the rest
     r = k
     if FORM == APART:
         r = k - 5

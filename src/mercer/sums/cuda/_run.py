@@ -36,7 +36,7 @@ from mercer.sums.cuda._layout import (
     log_of_pieces,
 )
 from mercer.sums.torch._run import differentiable
-from mercer.sums.torch._tiles import with_room
+from mercer.sums.torch._tiles import retry_in_smaller_parts
 
 OWNS = ("cuda",)
 TILES = {  # by form, and whether it is precise
@@ -51,20 +51,20 @@ TILES = {  # by form, and whether it is precise
     (STREAMED, False): Tile(128, 256, fold=8, warps=8, stages=3, blocks=16),
     (STREAMED, True): Tile(128, 128, fold=8, warps=8, stages=3, blocks=16),
 }
-_LONG_DIFFERENCES = Tile(16, 256, fold=256, warps=4, stages=1)  # where no product saves work
-_FEW_FEATURES = 4  # whose differences are written out: see `_kernels`
-# As in _kernels: of exponentials by the distance and its power, of others by name.
+_LONG_DIFFERENCES = Tile(16, 256, fold=256, warps=4, stages=1)  # No product saves work there.
+_FEW_FEATURES = 4  # The kernels write out the differences of so few: see `_kernels`.
+# Numbers of the kernels in _kernels: exponentials by the distance and its power, others by name.
 _EXPONENTIALS = {("euclidean", 2): 0, ("euclidean", 1): 1, ("cityblock", 1): 0}
 _OTHERS = {"cauchy": 2, "epanechnikov": 3}
-_WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
-_OLDEST = (8, 0)  # compute capability that Triton's matrix products need
-_MOST_FILL = 4  # times as many columns as there are rows of Y
+_WORTH_COMPILING = 2**20  # torch has summed fewer pairs than this before Triton has compiled.
+_OLDEST = (8, 0)  # Triton's matrix products need this compute capability.
+_MOST_FILL = 4  # Filling up segments may make this many times as many columns as rows of Y.
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+    """Return why this backend cannot compute the problem, or None if it can."""
     if problem.method == "fast":
-        return ""  # torch has the sentence
+        return ""  # The torch backend gives the reason.
     if _kind(problem.kernel) is None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
     if problem.weights_are_columns:
@@ -92,7 +92,7 @@ def device_refuses(device: Any) -> str | None:
 
 
 def _kind(kernel: Kernel) -> int | None:
-    """Return how the kernels compute it, or None where they do not know it."""
+    """Return the number of a kernel in _kernels, or None if it is not there."""
     if kernel.is_exponential:
         return _EXPONENTIALS.get((kernel.metric, kernel.bandwidth_power))
     return _OTHERS.get(kernel.name) if KERNELS.get(kernel.name) == kernel else None
@@ -101,12 +101,12 @@ def _kind(kernel: Kernel) -> int | None:
 def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
     if problem.is_left_out:
-        return with_room(problem, lambda: _left_out.fused_left_out_sums(problem))
+        return retry_in_smaller_parts(problem, lambda: _left_out.fused_left_out_sums(problem))
     return differentiable(problem, fused_sums)
 
 
 def fused_sums(problem: Problem) -> Array:
-    """Return the sums, without their history."""
+    """Return the sums, without gradient history."""
     import torch
 
     geometry = choose_tensor_geometry(problem)
@@ -123,7 +123,7 @@ def fused_sums(problem: Problem) -> Array:
     sums = []
     Y = None
     parts = list(columns.slabs(packer.bytes_per_row))
-    # Four arrays of sums, of pieces or all, and what each row is packed to.
+    # Memory for each row: its packed form, and four arrays of sums of all pieces.
     n_pieces = max(
         count_pieces(tiles, 2**20, tile.columns * packer.bytes_per_row) for _, tiles in parts
     )
@@ -171,7 +171,7 @@ def _launch_sums(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
     tops = packer.radius.new_empty((n_segments, n_pieces, X.n_rows) if relative else (1,))
-    # What differences give for a row and itself needs no help.
+    # Differences of a row to itself are exactly zero, so that only products need the own column.
     is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
     kernels().sums[(n_blocks * n_segments * n_pieces,)](
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,

@@ -1,4 +1,4 @@
-"""Rows, weights and groups in blocks as users pass them, beside what is in memory."""
+"""Checks of rows, weights and groups of which at least one is in blocks."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def in_one_precision(X: Array, Y: Array) -> tuple[Array, Array]:
 def count_groups(groups: Array) -> int:
     """Return how many groups there are, after a pass over them."""
     ends = Blocks.of(groups).map(_group_ends, name="groups")
-    low, high = compute(ends.merged(_widest, name="groups"))[0]
+    low, high = compute(ends.merged(_outer_ends, name="groups"))[0]
     if not 0 <= low <= high < 2**31:
         raise ValueError(f"groups must be integers 0, 1, …, got {low if low < 0 else high}.")
     return int(high) + 1
@@ -66,11 +66,11 @@ def _weights_in_blocks(weights: Any, Y: Array, log: bool) -> Array:
             f"weights must have one entry or row for each of the {Y.shape[0]} rows that are summed "
             f"over, got shape {tuple(weights.shape)}."
         )
-    check = _not_negative if log else None
+    check = _check_block_not_negative if log else None
     return check_dask_vector(weights, "weights", Y, check=check, dtype=Y.dtype)
 
 
-def _not_negative(weights: NDArray[Any], name: str, start: int) -> None:
+def _check_block_not_negative(weights: NDArray[Any], name: str, start: int) -> None:
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row, *column = (int(i) for i in np.argwhere(bad)[0])
@@ -104,5 +104,5 @@ def _group_ends(_: int, groups: NDArray[Any]) -> tuple[int, int]:
     return (int(groups.min()), int(groups.max())) if groups.size else (2**31, -1)
 
 
-def _widest(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+def _outer_ends(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return min(a[0], b[0]), max(a[1], b[1])

@@ -25,7 +25,8 @@ from mercer.sums.dask._checks import in_one_precision
 from mercer.sums.dask._left_out import left_out_pieces
 from mercer.sums.dask._run import PairSums, merged_pairs
 
-_MANY_GROUPS = 128  # rows of a group in a block, below which groups are summed together
+# If the groups of a block have fewer rows than this on average, they are summed together.
+_FEW_ROWS = 128
 
 
 def group_sums_of_blocks(
@@ -65,7 +66,7 @@ def own_sums_of_blocks(
 def products_of_blocks(
     X: Array, groups: Array, *, n_groups: int, bandwidths: tuple[float, ...], weights: Array
 ) -> Products:
-    """Return ⟨M_c, M_j⟩ of all groups, from which one row of c can be taken without loss."""
+    """Return ⟨M_c, M_j⟩ of all groups, from which one row of c can be removed without loss."""
     problem = Problem(
         X, X, None, None, (), KERNELS["gaussian"], bandwidths, log=True, self_sum=True,
         exclude_self=True, method="direct", tol=None, precision="high", groups=groups,
@@ -82,7 +83,7 @@ def products_of_blocks(
 
 
 class _FarAgain(PairSums):
-    """The logarithms of a pair of float32 blocks, in float64 where they are far from all rows."""
+    """The logarithms of a pair of float32 blocks; rows far from all are summed in float64."""
 
     def __call__(
         self, place: int | None, X: NDArray[Any], Y: NDArray[Any], *columns: NDArray[Any]
@@ -97,7 +98,7 @@ class _FarAgain(PairSums):
 
 @dataclass(frozen=True)
 class _OwnPair:
-    """Sums of one block's rows over the rows of their own groups in another, but themselves."""
+    """Sums of one block's rows over the other rows of their own groups in another block."""
 
     bandwidths: tuple[float, ...]
 
@@ -114,7 +115,7 @@ class _OwnPair:
         shared = np.intersect1d(groups, of_y)
         if not shared.size:
             return out
-        if len(X) < _MANY_GROUPS * shared.size:
+        if len(X) < _FEW_ROWS * shared.size:
             logs = self._sums(place, X, Y, of_y.astype(np.int64), weights)
             rows = np.flatnonzero(groups <= of_y.max())
             out[:, rows] = np.exp(logs[:, rows, groups[rows]])

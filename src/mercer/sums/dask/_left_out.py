@@ -1,7 +1,7 @@
 """Left-out sums over Dask arrays: pairs of blocks, merged as logarithms and drifts are.
 
-Sums of b bandwidths and G groups take b·G numbers for each row, more than the row itself as a
-rule: the rows for which they are wanted are cut into pieces for which this stays small.
+Sums of b bandwidths and G groups take b·G numbers for each row, usually more than the row itself.
+So the rows for which they are wanted are cut into pieces whose sums stay small.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from mercer.sums._problem import Problem, Removal
 from mercer.sums.dask._checks import count_groups
 
 LeftOutSums = tuple[NDArray[np.float64], NDArray[np.float64] | None]
-_PIECE_BYTES = 2**24  # of the sums of one piece
+_PIECE_BYTES = 2**24  # The sums of one piece take at most this many bytes.
 
 
 def left_out_rows(problem: Problem) -> LeftOutSums:
@@ -83,11 +83,14 @@ class _LeftOutPair:
         drifts = None if amount is None else np.zeros(shape)
         if not (len(X) and len(Y)):
             return logs, drifts
-        is_here = (at >= numbers[0]) & (at <= numbers[-1])  # rows that meet themselves
-        for some, among in ((np.flatnonzero(is_here), True), (np.flatnonzero(~is_here), False)):
+        is_here = (at >= numbers[0]) & (at <= numbers[-1])  # rows that are in this block
+        for some, is_in_block in (
+            (np.flatnonzero(is_here), True),
+            (np.flatnonzero(~is_here), False),
+        ):
             if not some.size:
                 continue
-            rows = at[some] - numbers[0] if among else None
+            rows = at[some] - numbers[0] if is_in_block else None
             removal = None
             if amount is not None:
                 densities, least, drift_weights = given[4:]
@@ -97,13 +100,13 @@ class _LeftOutPair:
                     gone[rows] = amount[some]
                 removal = Removal(gone, densities, least, bool(self.squared), drift_weights)
             logs[:, some], moved = left_out_log_sums(
-                Y if among else X[some],
+                Y if is_in_block else X[some],
                 groups.astype(np.int64),
                 bandwidths=self.bandwidths,
                 weights=weights,
                 removal=removal,
                 rows=rows,
-                Y=None if among else Y,
+                Y=None if is_in_block else Y,
                 n_groups=self.n_groups,
             )
             if drifts is not None:

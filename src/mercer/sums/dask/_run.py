@@ -24,9 +24,9 @@ OWNS = ("blocks",)
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+    """Return why this backend cannot compute the problem, or None if it can."""
     if problem.is_left_out and not problem.self_sum:
-        return "left-out sums over a Dask array are those of its own rows"
+        return "Left-out sums over a Dask array are those of its own rows"
     return None
 
 

@@ -35,7 +35,7 @@ class GridBox:
     holds_all: bool = True
 
     def holds(self, A: NDArray[np.floating], margin: float = 0.0) -> Any:
-        """Which rows are in the box or within a margin of it, as an index."""
+        """Return an index of the rows that are in the box or within a margin of it."""
         if self.holds_all:
             return slice(None)
         return ((self.low - margin <= A) & (self.high + margin >= A)).all(axis=1)
@@ -49,7 +49,7 @@ class Grid:
     ----------
     centre, period : arrays of shape (d,)
     reach : float
-        How many widths away a Gaussian is nothing.
+        At this many widths from its centre a Gaussian is taken to be zero.
     """
 
     centre: NDArray[np.float64]
@@ -63,12 +63,12 @@ class Grid:
         return cls(box.low / 2 + box.high / 2, (box.high - box.low) + margin, reach)
 
     def modes(self, bandwidth: float) -> tuple[int, ...]:
-        """How many frequencies such Gaussians need along each axis."""
+        """Return how many frequencies Gaussians of this width need along each axis."""
         counts = self.reach * self.period / (pi * bandwidth)
         return tuple(next_fast_len(ceil(count) + 2) for count in counts)
 
     def n_modes(self, bandwidth: float) -> float:
-        """How many they need in all; infinite where they could not even be counted."""
+        """Return how many they need in all; infinite where 32 bits cannot count them."""
         counts = self.reach * self.period / (pi * bandwidth)
         return float(prod(self.modes(bandwidth))) if counts.max() < 2**31 else inf
 
@@ -93,5 +93,5 @@ class Grid:
 
 
 def reach_of(error: float) -> float:
-    """At how many widths a Gaussian has fallen to this."""
+    """Return at how many widths from its centre a Gaussian has fallen to this value."""
     return sqrt(2 * log(1 / error))

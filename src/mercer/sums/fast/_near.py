@@ -23,13 +23,15 @@ from mercer.sums._problem import Problem, law
 from mercer.sums.cpu import _run as _cpu
 from mercer.sums.cpu._threads import thread_count
 
-ROW_LEAF, COLUMN_LEAF = 256, 256
-_WORTH_A_TREE = 2000  # rows: for fewer, a tree of the columns takes longer than adding all up
-_WORTH_PRUNING = 5e8  # pairs, a fraction of a second
+ROW_LEAF, COLUMN_LEAF = 256, 256  # the most rows and columns in a leaf of a tree
+# For fewer rows than this, a tree of the columns takes longer than adding all of them up.
+_WORTH_A_TREE = 2000
+# Fewer pairs than this are added up in a fraction of a second.
+_WORTH_PRUNING = 5e8
 
 
 def worth_a_tree(n_rows: float, n_columns: int) -> bool:
-    """Whether it pays to look for the columns that count."""
+    """Tell whether it pays to look for the columns that count."""
     return (
         n_rows > _WORTH_A_TREE and n_columns > COLUMN_LEAF and n_rows * n_columns > _WORTH_PRUNING
     )
@@ -44,19 +46,19 @@ class Output:
 
     @property
     def places(self) -> slice:
-        """Where its columns stand in the order of summation."""
+        """The range of its columns in the order of summation."""
         if self.problem.weights_are_columns:
             return slice(0, self.problem.n_columns)
         return slice(*self.problem.bounds[self.output : self.output + 2])
 
     @property
     def n_columns(self) -> int:
-        """How many columns it has."""
+        """Number of its columns."""
         return int(self.places.stop - self.places.start)
 
     @cached_property
     def rows_of_Y(self) -> NDArray[np.int64]:  # noqa: N802
-        """Which rows of Y its columns are."""
+        """The rows of Y that are its columns."""
         if self.problem.order is None:
             return np.arange(self.places.start, self.places.stop)
         return np.asarray(self.problem.order[self.places])
@@ -76,11 +78,11 @@ class Output:
             return float(self.n_columns)
         return float(np.abs(self.weights).sum(dtype=float))
 
-    def own_weights(self) -> NDArray[np.float64]:
-        """Return the weight with which each row of X meets itself."""
-        own = np.zeros(self.problem.X.shape[0])
-        own[self.rows_of_Y] = 1.0 if self.weights is None else self.weights
-        return own
+    def self_terms(self) -> NDArray[np.float64]:
+        """Return what each row of X adds to its own sum: its weight, as k(x, x) is 1."""
+        terms = np.zeros(self.problem.X.shape[0])
+        terms[self.rows_of_Y] = 1.0 if self.weights is None else self.weights
+        return terms
 
     def sums(
         self,
@@ -108,14 +110,16 @@ class Output:
                 weights=W, bounds=(0, last - first), bandwidths=self.problem.bandwidths[rungs],
                 log=log, self_sum=False, method="direct", tol=None,
             )  # fmt: skip
-            own = _meetings(rows, Y_rows) if self.problem.exclude_self else np.full(rows.size, -1)
+            own = (
+                _own_columns(rows, Y_rows) if self.problem.exclude_self else np.full(rows.size, -1)
+            )
             out = reduction.merge(out, _cpu.run_some(problem, own)[:, :, 0])
         return out
 
     def near_sums(
         self, rows: NDArray[np.int64], rung: int, tol: float, *, log: bool
     ) -> NDArray[np.float64]:
-        """Add up what counts at these rows within tol: (rows,)."""
+        """Add up the columns that count at these rows within tol: (rows,)."""
         one = slice(rung, rung + 1)
         if not worth_a_tree(rows.size, self.n_columns) or self.total == 0:
             everything: NDArray[np.float64] = self.sums(rows, one, log=log)[0]
@@ -152,7 +156,7 @@ class Output:
     def _reach_squared(
         self, rows: NDArray[np.int64], X: NDArray[np.float64], bandwidth: float, tol: float
     ) -> NDArray[np.float64]:
-        """R², a little too large for rounding."""
+        """Return R², a little larger to allow for rounding."""
         k = 2 if self.problem.exclude_self else 1
         distance, nearest = self._tree.tree.query(X, k=k, workers=thread_count())
         if k == 2:
@@ -164,14 +168,14 @@ class Output:
         weight = np.ones(rows.size)
         if self.weights is not None:
             weight = np.abs(self.weights[nearest]).astype(np.float64)
-        with np.errstate(divide="ignore"):  # a weight of 0 bounds nothing: R is infinite
+        with np.errstate(divide="ignore"):  # R is infinite for a weight of 0.
             excess = 2 * bandwidth**2 * np.log(self.total / (tol * weight))
         squares: NDArray[np.float64] = (distance**2 + excess) * (1 + 1e-9)
         return squares
 
 
-def _meetings(rows: NDArray[np.int64], Y_rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where in Y_rows each of the rows stands, or −1."""
+def _own_columns(rows: NDArray[np.int64], Y_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each row in Y_rows, or −1 if it is not there."""
     order = np.argsort(rows)
     at = np.searchsorted(rows, Y_rows, sorter=order)
     found = np.flatnonzero(rows[order[np.minimum(at, rows.size - 1)]] == Y_rows)
@@ -194,7 +198,7 @@ class _Leaves:
     def of(cls, points: NDArray[np.float64], leafsize: int) -> "_Leaves":
         from scipy.spatial import cKDTree
 
-        # By midpoints, not medians: half the time, and leaves that are no long strips.
+        # Splitting at midpoints, not medians, takes half the time and avoids long thin leaves.
         tree = cKDTree(points, leafsize=leafsize, compact_nodes=False, balanced_tree=False)
         runs = np.array(sorted(_runs(tree.tree)))
         points = points[tree.indices]
@@ -207,7 +211,7 @@ class _Leaves:
         )
 
     def members(self, leaves: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which points these leaves hold."""
+        """Return the points that these leaves hold."""
         starts, sizes = self.starts[leaves], self.sizes[leaves]
         ends = np.cumsum(sizes)
         places = np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if ends.size else 0)
@@ -216,6 +220,7 @@ class _Leaves:
 
 
 def _runs(root: Any) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index of the points of each leaf that has some."""
     nodes = [root]
     while nodes:
         node = nodes.pop()

@@ -1,7 +1,7 @@
-"""What a sum within a tolerance will cost, by each way, before it is computed.
+"""Predict what each way to compute a sum within a tolerance will cost.
 
-The constants are core-seconds, from `python benchmarks/bench_fast.py calibrate`.  They need only be
-right within a factor of two: where two ways cost about the same, either will do.
+The constants are core-seconds, from `python benchmarks/bench_fast.py calibrate`.  They need to be
+right within a factor of two only: where two ways cost about the same, either will do.
 """
 
 from collections.abc import Iterator
@@ -19,19 +19,29 @@ from mercer.sums.fast._grid import Grid, GridBox, reach_of
 from mercer.sums.fast._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums.fast._transform import fits, pair_up
 
-_PAIR = {4: 2.7e-10, 8: 6.5e-10}  # one term of a direct sum, d ≤ 3
-_RUNG = 0.25  # a further rung of a ladder, in units of the first
-_POINT, _SPREAD = 1e-7, 5e-10  # a point of a transform, and each of the w^d grid points it meets
-_GRID = 6e-8  # one point of finufft's grid, transformed
-_TREE, _LEAF = 7e-7, 1e-3  # a column in a tree, a leaf of rows
-SAFETY = 8  # how much larger than in the sample the error of a transform may be elsewhere
-ROUNDING = 5e-15  # error of a transform, in units of the largest sum, whatever was asked for
-# Of transforms.  Below three features they cost about the same, and the best has the fewest
-# sums to mend.
+# By bytes of a number: seconds for one term of a direct sum of up to three features.
+_PAIR = {4: 2.7e-10, 8: 6.5e-10}
+# A further rung of a ladder takes this share of the time of the first.
+_RUNG = 0.25
+# Seconds for a point of a transform, and for each of the w^d grid points on which it is spread.
+_POINT, _SPREAD = 1e-7, 5e-10
+# Seconds for one point of finufft's grid.
+_GRID = 6e-8
+# Seconds for a column in a tree, and for a leaf of rows.
+_TREE, _LEAF = 7e-7, 1e-3
+# The error of a transform may be this many times as large as at the rows of the sample.
+SAFETY = 8
+# A transform has at least this error, as a share of the largest sum.
+ROUNDING = 5e-15
+# Precisions of transforms, by the number of features.  Below three they all cost about the same,
+# and the best leaves the fewest sums to add up directly.
 _PRECISIONS = {1: (1e-14,), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)}
-_TRIMS = (0.001, 0.01, 0.05)  # of the rows at either end of an axis
+# Smaller boxes leave out these shares of the rows at either end of an axis.
+_TRIMS = (0.001, 0.01, 0.05)
+# Rows whose sums are computed for planning, and rows that tell quantiles.
 _SAMPLE, _LARGE_SAMPLE = 256, 2**14
-_WORTH_PLANNING = 0.01  # seconds
+# Sums that take fewer seconds than this are computed directly, without a plan.
+_WORTH_PLANNING = 0.01
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class Sample:
 
     @classmethod
     def of(cls, problem: Problem, outputs: list[Output], signed: bool) -> "Sample":
-        """Draw rows, always the same."""
+        """Draw the same rows at every call, and compute their sums."""
         n = problem.X.shape[0]
         rows = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
         every = slice(None)
@@ -93,7 +103,7 @@ class Route:
 
 
 def outputs_of(problem: Problem) -> list[Output]:
-    """Return the outputs of a problem, whose trees and weights are then shared."""
+    """Return the outputs of a problem; each keeps its tree and weights once they are made."""
     return [Output(problem, o) for o in range(problem.n_outputs)]
 
 
@@ -138,13 +148,14 @@ def bundles(
 ) -> list[list[int]]:
     """Cut rungs, widest first, into runs that share their forward transforms.
 
-    Sharing the period of the widest may at most double the modes along an axis, and they must fit.
+    A run has the period of its widest rung, which may at most double the modes of the others along
+    an axis, and its modes must fit the memory budget.
     """
     runs: list[list[int]] = []
     for rung in rungs:
         if runs:
-            shared, own = (Grid.around(box, bandwidths[r], reach) for r in (runs[-1][0], rung))
-            if (shared.period <= 2 * own.period).all() and fits(shared, bandwidths[rung]):
+            shared, alone = (Grid.around(box, bandwidths[r], reach) for r in (runs[-1][0], rung))
+            if (shared.period <= 2 * alone.period).all() and fits(shared, bandwidths[rung]):
                 runs[-1].append(rung)
                 continue
         runs.append([rung])
@@ -189,7 +200,7 @@ class _Costs:
     ) -> None:
         self.problem, self.outputs, self.sample, self.box = problem, outputs, sample, box
         self.near_shares, self.outside, self.eps = near, outside, eps
-        # What is left out is to be an eighth of eps of the largest sum, not of all weights.
+        # Terms that are left out may add up to an eighth of eps times the largest sum.
         totals = np.array([output.total or 1.0 for output in outputs])
         shares = sample.peaks / totals[:, None]
         self.reach = reach_of(eps / 8 * max(float(shares.min(initial=1.0)), 1e-8))
@@ -197,11 +208,12 @@ class _Costs:
         self.redone = self._redone()
         self.transform = [self._transform(rung) for rung in range(len(problem.bandwidths))]
         self.near = [
-            self._added_up(np.ones(len(outputs)), rung) for rung in range(len(problem.bandwidths))
+            self._direct_seconds(np.ones(len(outputs)), rung)
+            for rung in range(len(problem.bandwidths))
         ]
 
     def route(self, direct: float, may_be_direct: bool) -> Route:
-        """Take the quickest ways together; rungs added up directly share one pass."""
+        """Return the quickest way for each rung; rungs added up directly share one pass."""
         rungs = range(len(self.problem.bandwidths))
         best = [min(self.transform[r], self.near[r]) for r in rungs]
         by_cost = sorted(rungs, key=lambda r: best[r])
@@ -231,12 +243,13 @@ class _Costs:
         return Grid.around(self.box, self.problem.bandwidths[rung], self.reach)
 
     def _redone(self) -> NDArray[np.float64]:
-        """Share of rows under the floor: (outputs, bandwidths)."""
+        """Return the share of rows with sums too small for a transform: (outputs, bandwidths)."""
         assert self.problem.tol is not None  # noqa: S101
         sizes, peaks = self.sample.sizes, self.sample.peaks
         floors = SAFETY * max(self.eps, ROUNDING) / self.problem.tol * peaks
         under = (sizes < floors[:, :, None]) | (peaks[:, :, None] == 0)
-        # Where no row of the sample is under it: as many fewer as it is farther down.
+        # Where no row of the sample is under the floor, the share is taken to fall as the floor
+        # lies below the smallest sum of the sample.
         smallest = np.maximum(sizes.min(axis=2), np.finfo(float).tiny)
         unseen = 0.5 / sizes.shape[2] * np.minimum(1, floors / smallest)
         shares: NDArray[np.float64] = np.maximum(under.mean(axis=2), unseen)
@@ -259,9 +272,9 @@ class _Costs:
         cost: float = (
             (points + sources / len(self.problem.bandwidths)) * point + grid
         ) / self.threads
-        return cost + self._added_up(self.redone[:, rung], rung)
+        return cost + self._direct_seconds(self.redone[:, rung], rung)
 
-    def _added_up(self, shares: NDArray[np.float64], rung: int) -> float:
+    def _direct_seconds(self, shares: NDArray[np.float64], rung: int) -> float:
         """Predict the time of direct sums at some share of rows of each output."""
         pair, seconds = _PAIR[8] / self.threads, 0.0
         for o, (output, share) in enumerate(zip(self.outputs, shares, strict=True)):
@@ -277,14 +290,14 @@ class _Costs:
 
 
 class _NearShares:
-    """Estimates of what share of columns counts at the rows that have the smallest sums."""
+    """Estimates of the share of columns that count at the rows with the smallest sums."""
 
     def __init__(self, problem: Problem, outputs: list[Output], sample: Sample) -> None:
         self.problem, self.outputs, self.sample = problem, outputs, sample
         self.known: dict[tuple[int, int, int], float] = {}
 
     def __call__(self, o: int, rung: int, share: float) -> float:
-        """Look at some of such a share of the rows."""
+        """Return the estimate for this share of the rows, from a few of them."""
         count = max(1, int(share * self.sample.rows.size))
         key = o, rung, count
         if key not in self.known:

@@ -1,8 +1,8 @@
 """The backend of Gaussian sums within a tolerance: transforms, and direct sums where they fail.
 
 The error of a transform is absolute, some eps of the largest sums.  It is measured at a sample of
-rows, and all sums that are not 1/tol times as large are added up directly, over the columns that
-count there (`_near`).  So every sum is within its relative tolerance, however small it is.
+rows, and all sums that are less than 1/tol times as large are added up directly, over the columns
+that count there (`_near`).  So every sum is within its relative tolerance, however small it is.
 
 Time grows with n + m and the number of frequencies, (extent/bandwidth)^d.
 """
@@ -39,13 +39,13 @@ OWNS = ("numpy",)
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
-_SMALLEST = 64  # sums that are always added up directly
+_SMALLEST = 64  # This many of the smallest sums are always added up directly.
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+    """Return why this backend cannot compute the problem, or None if it can."""
     if problem.method == "direct" or (problem.method == "auto" and problem.tol is None):
-        return ""  # every term is asked for
+        return ""  # The user asked for every term.
     if problem.tol is None:
         return "method='fast' needs tol, the relative error that is allowed"
     if problem.kernel != KERNELS["gaussian"]:
@@ -63,17 +63,19 @@ def refuses(problem: Problem) -> str | None:
 
 
 def explain(problem: Problem) -> SumPlan:
-    """Return what would be done with a problem."""
-    is_here = is_numpy_array(problem.X)
-    reason = refuses(problem) if is_here else "there are no transforms of such arrays"
+    """Return how a problem would be computed."""
+    is_numpy = is_numpy_array(problem.X)
+    reason = refuses(problem) if is_numpy else "there are no transforms of such arrays"
     if reason is None:
         plan = plan_route(problem, outputs_of(problem)).plan
         if not (problem.method == "fast" and plan.method == "direct"):
             return plan
         reason = plan.reason
     if problem.method == "fast":
+        if not reason.startswith("method="):
+            reason = f"method='fast' cannot compute this sum: {reason}"
         raise ValueError(f"{reason}; use method='direct'.")
-    seconds = direct_seconds(problem, len(problem.bandwidths)) if is_here else np.nan
+    seconds = direct_seconds(problem, len(problem.bandwidths)) if is_numpy else np.nan
     return SumPlan("direct", seconds, seconds, 0, 0.0, reason or "every term was asked for")
 
 
@@ -84,7 +86,7 @@ def run(problem: Problem) -> Any:
     _LOG.info("%d × %d pairs: %s", problem.X.shape[0], problem.n_columns, route.plan)
     if route.plan.method == "direct":
         if problem.method == "fast":
-            raise ValueError(f"method='fast' can not compute this sum: {route.plan.reason}.")
+            raise ValueError(f"method='fast' cannot compute this sum: {route.plan.reason}.")
         return _cpu.run(replace(problem, method="direct"))
     identity = -np.inf if problem.log else 0.0
     out = np.full((len(problem.bandwidths), problem.X.shape[0], problem.n_outputs), identity)
@@ -106,7 +108,7 @@ def run(problem: Problem) -> Any:
 
 
 class _Transforms:
-    """The transforms of some rungs of a problem, and what mends their results."""
+    """The transforms of some rungs of a problem; sums that are too small are added up directly."""
 
     def __init__(
         self, problem: Problem, outputs: list[Output], route: Route, out: NDArray[np.float64]
@@ -140,7 +142,7 @@ class _Transforms:
         frequencies: NDArray[np.complex128],
         scales: NDArray[np.float64],
     ) -> None:
-        """Compute a pair of sums at one bandwidth, and mend it."""
+        """Compute a pair of sums at one bandwidth, and redo those that are too small."""
         problem, first, second = self.problem, pair.first, pair.second
         sizes = np.empty(problem.X.shape[0]) if pair.signed else None
         width, eps = problem.bandwidths[rung], self.route.eps
@@ -152,41 +154,43 @@ class _Transforms:
                 sizes[rows] = values.imag / scales[first]
         for output in (first, second):
             if output is not None:
-                self._mend(rung, self.outputs[output], sizes)
+                self._redo_small_sums(rung, self.outputs[output], sizes)
 
-    def _mend(self, rung: int, output: Output, sizes: NDArray[np.float64] | None) -> None:
-        """Add up directly what the transform could not tell from its own error."""
+    def _redo_small_sums(
+        self, rung: int, output: Output, sizes: NDArray[np.float64] | None
+    ) -> None:
+        """Add up directly the sums that are not large against the error of the transform."""
         problem, o = self.problem, output.output
         tol = float(problem.tol or 0)
         values = self.out[rung, :, o]
         sizes = values if sizes is None else sizes
         if problem.exclude_self:
-            own = output.own_weights()
-            values -= own
+            terms = output.self_terms()
+            values -= terms
             if sizes is not values:
-                sizes -= np.abs(own)
+                sizes -= np.abs(terms)
         truth, rows = self.sample.sums[o, rung], self.sample.rows
         least = ROUNDING / SAFETY * float(self.sample.peaks[o, rung])
         error = max(least, _largest(values[rows] - truth))
         todo = np.flatnonzero(~(sizes >= SAFETY * error / tol))
-        if todo.size < _SMALLEST:  # whatever the floor: they tell if the sample was too kind
+        if todo.size < _SMALLEST:  # They tell whether the sample has underestimated the error.
             last = min(_SMALLEST, sizes.size) - 1
             todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
-        mended, results = [np.empty(0, np.int64)], [np.empty(0)]
+        redone, results = [np.empty(0, np.int64)], [np.empty(0)]
         while todo.size:
             exact = output.near_sums(todo, rung, tol / 8, log=problem.log)
-            mended.append(todo)
+            redone.append(todo)
             results.append(exact)
             seen = _largest(values[todo] - (np.exp(exact) if problem.log else exact))
             if seen <= SAFETY / 2 * error:
                 break
             above = sizes >= SAFETY * error / tol
-            error = seen  # the sample was too kind: look further up
+            error = seen  # The sample had underestimated it, so that larger sums are redone too.
             todo = np.flatnonzero(above & ~(sizes >= SAFETY * error / tol))
         if problem.log:
-            with np.errstate(divide="ignore", invalid="ignore"):  # mended below
+            with np.errstate(divide="ignore", invalid="ignore"):  # These are replaced below.
                 np.log(values, out=values)
-        values[np.concatenate(mended)] = np.concatenate(results)
+        values[np.concatenate(redone)] = np.concatenate(results)
 
 
 def _largest(errors: NDArray[np.float64]) -> float:

@@ -18,9 +18,10 @@ from mercer.sums._problem import Problem
 from mercer.sums.cpu._threads import thread_count
 from mercer.sums.fast._grid import Grid, GridBox
 
-_OVERSAMPLING = 2  # of finufft's own grid, along each axis
-_WORTH_A_THREAD = 2**15  # points and frequencies
-_LEAST_ROWS = 2**16  # at once: fewer would be all Fourier transforms of the grid
+_OVERSAMPLING = 2  # finufft's own grid is this many times as fine along each axis.
+_WORTH_A_THREAD = 2**15  # A thread is worth starting for this many points and frequencies.
+# At least this many rows are transformed at once, as each time the whole grid is transformed too.
+_LEAST_ROWS = 2**16
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Pair:
     Parameters
     ----------
     first, second : int or None
-        Outputs; with None there is no second, or it is the sum of absolute terms of the first.
+        Outputs.  The second is None if there is no other output, or if `signed`.
     signed : bool
-        Whether that is so.
+        Whether the second sum is that of the absolute terms of the first.
     """
 
     first: int
@@ -51,12 +52,12 @@ def pair_up(problem: Problem) -> list[Pair]:
 
 
 def fits(grid: Grid, bandwidth: float) -> bool:
-    """Whether the frequencies that such Gaussians need fit the memory budget."""
+    """Tell whether the frequencies that Gaussians of this width need fit the memory budget."""
     return _grid_bytes(grid.n_modes(bandwidth), grid.period.size) <= working_memory()
 
 
 def _grid_bytes(n_modes: float, n_features: int) -> float:
-    """Memory of three sets of frequencies and of finufft's own grid."""
+    """Return the bytes of three sets of frequencies and of finufft's own grid."""
     return float(16 * n_modes * (3 + _OVERSAMPLING**n_features))
 
 
@@ -69,7 +70,7 @@ def forward(
     scales: Any,
     eps: float,
 ) -> NDArray[np.complex128]:
-    """Return the frequencies that Gaussians of these widths need of a pair of sums.
+    """Return the frequencies of a pair of sums that Gaussians of these widths need.
 
     The widest comes first.  Weights are multiplied by `scales`, one for each output.
     """
@@ -96,7 +97,7 @@ def backward(
     bandwidth: float,
     eps: float,
 ) -> Iterator[tuple[slice, NDArray[np.complex128]]]:
-    """Yield the sums of a pair at some rows of X after others; NaN outside the box."""
+    """Yield ranges of rows of X and their pairs of sums, which are NaN outside of the box."""
     from finufft import Plan
 
     modes = grid.modes(bandwidth)
@@ -120,14 +121,15 @@ def backward(
 
 
 def _threads(size: int) -> int:
-    """Return how many threads so many points and frequencies are worth."""
+    """Return the number of threads for this many points and frequencies."""
     return max(1, min(thread_count(), size // _WORTH_A_THREAD))
 
 
 def _rows_at_once(problem: Problem, n_modes: int) -> int:
     d = problem.X.shape[1]
     free = working_memory() - _grid_bytes(n_modes, d)
-    return max(_LEAST_ROWS, int(free // (8 * d + 48)))  # phases, values, finufft's order
+    # A row takes these bytes: its phases, its values and finufft's order.
+    return max(_LEAST_ROWS, int(free // (8 * d + 48)))
 
 
 def _sources(

@@ -1,4 +1,4 @@
-"""`arrange` for tensors: sorted where they are, and only counts come to the host."""
+"""`arrange` for tensors: they are sorted on their device, and only counts come to the host."""
 
 from math import frexp
 from typing import Any
@@ -25,7 +25,7 @@ def arrange_tensors(
     n_groups = 1 if groups is None else int(group.max()) + 1
     n_bands, top = 1, np.zeros(n_groups, np.int64)
     key, common = group, None if weights is None else _common_exponent(weights)
-    if common is not None:  # as good as no weights, which need not be multiplied with
+    if common is not None:  # Equal weights need not be multiplied with: the sums are scaled.
         weights = None
     if weights is not None:
         values = weights.detach()
@@ -36,7 +36,7 @@ def arrange_tensors(
         top = to_numpy(tops)
         n_bands = int(bands.max()) + 1
         key = group * n_bands + bands
-        if log:  # zero weights have no logarithm: their rows are left out
+        if log:  # Zero weights have no logarithm, so that their rows are left out.
             key = torch.where(zero, n_groups * n_bands, key)
     n_keys = n_groups * n_bands
     counts = to_numpy(torch.bincount(key, minlength=n_keys + 1))[:n_keys]
@@ -68,11 +68,11 @@ def arrange_tensors(
 
 
 def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
-    """Return all rows in their order, if weights of no groups can share one power of two."""
+    """Return all rows in their order, if there are no groups and one band holds all weights."""
     import torch
 
     sizes = weights.detach().abs()
-    least = torch.where(sizes == 0, torch.inf, sizes).amin()  # of those that are not zero
+    least = torch.where(sizes == 0, torch.inf, sizes).amin()  # the least that is not zero
     low, some, high = torch.stack([sizes.amin(), least, sizes.amax()]).tolist()
     if high == 0 or (log and low == 0):
         return None

@@ -1,7 +1,7 @@
 """The backend of torch tensors: tiles of torch operations, on the CPU or a CUDA device.
 
 Differentiable with respect to X, Y and weights, once: the backward pass computes each tile
-anew, so that neither pass keeps anything of size n × m.
+again, so that neither pass keeps anything of size n × m.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from typing import Any
 from mercer._arrays import Array, refuse_batch
 from mercer.sums._problem import Problem, law
 from mercer.sums.torch._left_out import tiled_left_out_sums
-from mercer.sums.torch._tiles import Tiling, matmul_precision, with_room
+from mercer.sums.torch._tiles import Tiling, matmul_precision, retry_in_smaller_parts
 
 OWNS = ("torch", "cuda")
 
 
 def refuses(problem: Problem) -> str | None:
-    """Return why this backend can not compute the problem, or None if it can."""
+    """Return why this backend cannot compute the problem, or None if it can."""
     if problem.method == "fast":
         return "method='fast' is not available for torch tensors; use method='direct'"
     return None
@@ -27,12 +27,12 @@ def refuses(problem: Problem) -> str | None:
 def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
     if problem.is_left_out:
-        return with_room(problem, lambda: tiled_left_out_sums(problem))
+        return retry_in_smaller_parts(problem, lambda: tiled_left_out_sums(problem))
     return differentiable(problem, tiled_sums)
 
 
 def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
-    """Return the sums with a history, if one is wanted: tiles give the gradients."""
+    """Return sums that torch can differentiate: gradients are computed tile by tile."""
     import torch
 
     order = problem.order
@@ -43,7 +43,7 @@ def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
 
 
 def tiled_sums(problem: Problem) -> Array:
-    """Return the sums, tile by tile, without their history."""
+    """Return the sums, tile by tile, without gradient history."""
     import torch
 
     tiling, reduction = Tiling.of(problem), law(problem.log)
@@ -75,7 +75,7 @@ def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, 
     if weights is None:
         weights = torch.ones(problem.n_columns, dtype=X.dtype, device=X.device)
     gradients = tuple(torch.zeros_like(A) for A in (X, Y, weights))
-    empty = torch.isneginf(out)  # no term: the logarithm does not depend on anything
+    empty = torch.isneginf(out)  # Without a term the logarithm is constant.
     for tile in tiling.tiles():
         with torch.enable_grad(), matmul_precision("high"):
             x = X[tile.rows].detach().requires_grad_()
@@ -87,7 +87,7 @@ def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, 
                 at = (b, tile.rows, tile.outputs)
                 g = torch.where(empty[at], 0.0, grad[at])
                 if problem.log:
-                    # Relative to the row's largest sum; columns of weights share the terms.
+                    # Terms relative to the row's largest sum serve all columns of weights.
                     logs = torch.where(empty[at], 0.0, out[at])
                     top = logs.max(1, keepdim=True).values
                     g = g * torch.exp(top - logs)
@@ -109,8 +109,8 @@ def _backward(problem: Problem, out: Array, grad: Array) -> tuple[Array, Array, 
 def _differentiable_sum() -> Any:
     """Return the sum as a torch function; torch is imported when the first tensor comes.
 
-    Tensors are arguments, beside the problem that has them, as transforms of torch.func put others
-    in their place.
+    Tensors are arguments beside the problem that holds them, because transforms of torch.func
+    replace arguments by other tensors.
     """
     import torch
 
@@ -125,7 +125,7 @@ def _differentiable_sum() -> Any:
             X: Array, Y: Array, weights: Any, order: Any, problem: Problem, sums: Any
         ) -> Array:
             stated = state(problem, X, Y, weights, order)
-            return with_room(stated, lambda: sums(stated))
+            return retry_in_smaller_parts(stated, lambda: sums(stated))
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Array) -> None:
@@ -140,11 +140,11 @@ def _differentiable_sum() -> Any:
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> None:
             raise RuntimeError(
-                "kernel sums have no forward-mode derivatives (torch.func.jvp, jacfwd, hessian): "
+                "Kernel sums have no forward-mode derivatives (torch.func.jvp, jacfwd, hessian): "
                 "use torch.func.vjp, jacrev or grad, or write the sum in torch."
             )
 
-        vmap = staticmethod(refuse_batch)  # jacfwd asks for it, with rows that are no batch
+        vmap = staticmethod(refuse_batch)  # jacfwd calls it.
 
     class Gradient(torch.autograd.Function):
         @staticmethod
@@ -160,7 +160,7 @@ def _differentiable_sum() -> Any:
         @staticmethod
         def backward(ctx: Any, *grads: Array) -> None:
             raise RuntimeError(
-                "kernel sums can be differentiated once: write the sum in torch for second "
+                "Kernel sums can be differentiated only once: write the sum in torch for second "
                 "derivatives."
             )
 

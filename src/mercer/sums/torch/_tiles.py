@@ -10,21 +10,21 @@ import numpy as np
 from sklearn import config_context
 
 from mercer._arrays import Array, itemsize
-from mercer._memory import is_out_of_memory, room_on_device, row_slabs, working_memory
+from mercer._memory import explain_full_device, is_out_of_memory, row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
 
 _Result = TypeVar("_Result")
-_TILE = {"cpu": 2**18, "cuda": 2**26}  # numbers in a tile that keep such a device busy
-_TEMPORARIES = 12  # arrays of the size of a tile that the backward pass holds at once
-_COLUMNS = 2**13  # a float32 sum over more would lose digits
+_TILE = {"cpu": 2**18, "cuda": 2**26}  # A tile of this many numbers keeps such a device busy.
+_TEMPORARIES = 12  # The backward pass holds this many arrays of the size of a tile at once.
+_COLUMNS = 2**13  # A float32 sum over more columns would lose digits.
 
 
-def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
-    """Return what the work gives; where the device is full, that of work in smaller parts."""
+def retry_in_smaller_parts(problem: Problem, work: Callable[[], _Result]) -> _Result:
+    """Return the result of `work`; if the device is full, call it again with a small budget."""
     import torch
 
-    with torch.cuda.device_of(problem.X):  # of several, the one that the rows are on
+    with torch.cuda.device_of(problem.X):  # the one of several that holds the rows
         try:
             return work()
         except RuntimeError as error:
@@ -32,7 +32,7 @@ def with_room(problem: Problem, work: Callable[[], _Result]) -> _Result:
                 raise
         torch.cuda.empty_cache()
         what = f"a kernel sum of {problem.X.shape[0]} rows over {problem.n_columns}"
-        with config_context(working_memory=working_memory() / 2**24), room_on_device(what):
+        with config_context(working_memory=working_memory() / 2**24), explain_full_device(what):
             return work()
 
 
@@ -64,7 +64,7 @@ class Tiling:
         return cls(problem, choose_geometry(problem), order)
 
     def tiles(self, n_rows: int | None = None) -> Iterator[_Tile]:
-        """All pairs of rows, of X or of so many, in tiles that lie in one segment each."""
+        """Yield tiles of all pairs of rows of X, or of `n_rows` rows, each within one segment."""
         X, bounds = self.problem.X, self.problem.bounds
         n_rows = X.shape[0] if n_rows is None else n_rows
         budget = working_memory() // (_TEMPORARIES * itemsize(X))
@@ -77,10 +77,10 @@ class Tiling:
                 for first, last in row_slabs(high - low, 1, width):
                     yield _Tile(rows, slice(low + first, low + last), outputs)
 
-    def distances(self, x: Array, y: Array, tile: _Tile, own: Array | None = None) -> Array:
-        """Squared distances of rows to columns, in the geometry's scale.
+    def distances(self, x: Array, y: Array, tile: _Tile, numbers: Array | None = None) -> Array:
+        """Return squared distances of rows to columns, in the geometry's scale.
 
-        `own` says which rows of X these are, where they are not the tile's.
+        `numbers` says which rows of X these are, if they are not the tile's.
         """
         import torch
 
@@ -99,9 +99,9 @@ class Tiling:
                 x[:, f, None] - y[None, :, f] for f in range(x.shape[1])
             )
         if self.problem.self_sum:
-            if own is None:
-                own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
-            is_own = own[:, None] == self._column_rows(tile)[None, :]
+            if numbers is None:
+                numbers = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)
+            is_own = numbers[:, None] == self._column_rows(tile)[None, :]
             d2 = torch.where(is_own, np.inf if self.problem.exclude_self else 0.0, d2)
         return d2
 
@@ -120,7 +120,7 @@ class Tiling:
 
 @contextmanager
 def matmul_precision(precision: str) -> Iterator[None]:
-    """Compute float32 products in full, whatever the program chose, or in TF32 if asked to."""
+    """Within it, float32 products are exact to float32, or TF32 if precision is "fast"."""
     from torch import backends, get_float32_matmul_precision, set_float32_matmul_precision
 
     if hasattr(backends.cuda.matmul, "fp32_precision"):  # torch ≥ 2.9
