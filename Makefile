@@ -54,8 +54,8 @@ audit:  ## known vulnerabilities of the dependencies
 	$(PYTHON) tests/campaigns/security/audit.py
 
 # Old packages are told by new ones, which they bring along, that something will go: no fault of ours.
-oldest:  ## the suite with the oldest versions that pyproject.toml allows
+oldest:  ## the suite and a share of the campaigns with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet uv
 	.venv-oldest/bin/uv pip install --python .venv-oldest/bin/python --resolution lowest-direct -e ".[test,fast]"
-	.venv-oldest/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning $(ARGS)
+	.venv-oldest/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning src tests tests/campaigns $(ARGS)
