@@ -39,7 +39,7 @@ _IN_THE_SUITE = ("mutants", "pages")  # an edit of the source may make these fal
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the campaigns to their own commands, unless a path on the command line names them."""
-    is_campaign = collection_path.is_dir() and collection_path.parent == _CAMPAIGNS
+    is_campaign = collection_path.parent == _CAMPAIGNS
     is_named = any(_CAMPAIGNS.name in argument for argument in config.args)
     return (is_campaign and not is_named and collection_path.name not in _IN_THE_SUITE) or None
 

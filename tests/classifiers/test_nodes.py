@@ -6,7 +6,6 @@ from scipy.optimize import nnls
 
 from classifiers.samples import SAMPLES, assert_close, moons, ring, wine
 from mercer import LaplacianClassifier
-from mercer.classifiers._nodes import node_shares
 from oracles import classifiers as oracle
 
 WAYS = ["herding", "largest", "random"]
@@ -123,7 +122,10 @@ def test_any_bandwidth_and_repeated_rows(factor):
     ("counts", "n_nodes"), [([5, 5], 4), ([100, 1, 1], 10), ([3, 97], 50), ([1, 1, 1], 3)]
 )
 def test_shares_of_classes(counts, n_nodes):
-    shares = node_shares(np.array(counts), n_nodes)
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = np.random.default_rng(0).normal(size=(len(y), 2))
+    model = LaplacianClassifier(bandwidth=0.01, n_nodes=n_nodes, node_selection="largest").fit(X, y)
+    shares = np.bincount(model.node_classes_, minlength=len(counts))
     assert shares.sum() == n_nodes
     assert (shares >= 1).all()
     assert (shares <= counts).all()

@@ -8,7 +8,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mercer import LaplacianClassifier
 from mercer.plots import DecisionRegionDisplay, LeaveOneOutPathDisplay, SignificanceDisplay
-from mercer.plots._style import class_colour, class_marker
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -19,6 +18,14 @@ def _draw(display, y, **options):
         model = KNeighborsClassifier(1).fit(X, y)
         return display.from_estimator(model, X, y, grid_resolution=20, **options)
     return display.from_estimator(LaplacianClassifier().fit(X, y), **options)
+
+
+def _looks(shown):
+    """Return the pairs of a colour and a marker in which classes are drawn."""
+    return {
+        (tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes())
+        for points in shown.points_
+    }
 
 
 BOTH = [SignificanceDisplay, DecisionRegionDisplay]
@@ -40,8 +47,7 @@ def test_names_are_shown_as_written(display, name, plt):
 @pytest.mark.parametrize("display", BOTH)
 def test_thirty_classes_look_different_and_are_all_named(display, plt):
     shown = _draw(display, np.arange(60) % 30)
-    looks = {(class_colour(c), class_marker(c)) for c in range(30)}
-    assert len(looks) == len(shown.points_) == 30
+    assert len(_looks(shown)) == len(shown.points_) == 30
     names = [text.get_text() for text in shown.legend_.get_texts()]
     assert names[:30] == [str(c) for c in range(30)]
 
@@ -54,8 +60,11 @@ def test_a_legend_of_a_hundred_classes_says_what_it_leaves_out(plt):
     assert shown.legend_.get_title().get_text() == "60 of 100"
 
 
-def test_a_hundred_and_ten_classes_have_looks_of_their_own():
-    assert len({(class_colour(c), class_marker(c)) for c in range(110)}) == 110
+def test_a_hundred_and_ten_classes_have_looks_of_their_own(plt):
+    points, y = RNG.normal(size=(220, 2)), np.arange(220) % 110
+    model = KNeighborsClassifier(1).fit(points, y)
+    shown = DecisionRegionDisplay.from_estimator(model, points, y, grid_resolution=20)
+    assert len(_looks(shown)) == len(shown.points_) == 110
 
 
 @pytest.mark.parametrize("display", ALL)

@@ -39,8 +39,9 @@ def backend(request):
     return Backend("torch", torch.as_tensor)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def interpreter():
+    """Torch, with kernels that are interpreted: only where no device could run them compiled."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     if find_spec("triton") is None:
         pytest.skip("Triton is not installed")

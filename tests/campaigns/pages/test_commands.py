@@ -216,6 +216,12 @@ def _skip_without_dask(script):
         pytest.importorskip("distributed", reason="dask is not installed")
 
 
+def test_the_quick_lane_names_tests_that_are_there():
+    makefile = _read(ROOT / "Makefile").replace("\\\n", "")
+    paths = re.search(r"^QUICK = (.*)$", makefile, re.M)[1].split()
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_extras_markers_targets_and_studies_exist():
     extras = set(PROJECT["project"]["optional-dependencies"])
     markers = {

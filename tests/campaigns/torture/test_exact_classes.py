@@ -17,7 +17,7 @@ from mercer import (
     NearestAngleClassifier,
     ParzenClassifier,
 )
-from mercer.samples._weights import as_counts
+from mercer.samples import check_row_weights
 from torture.cases import LABELS, Refusal, answered, labels, law, log_ratios, points
 from torture.weighing import WEIGHTS, weigh
 
@@ -75,7 +75,7 @@ class Case:
         self.chosen = answer(model, self.X, self.y, w, self.new)
         self.refused = isinstance(self.chosen, Refusal)
         w = np.ones(points.n) if w is None else w
-        self.kept, self.w = w > 0, w if self.refused else as_counts(w)
+        self.kept, self.w = w > 0, w if self.refused else check_row_weights(w, len(w))
         self.h = model.bandwidth if ratio is not None else 1.0
 
     @property

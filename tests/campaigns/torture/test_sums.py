@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from mercer._arrays import to_numpy
 from mercer.sums import (
     Removal,
     kernel_sum,
@@ -88,13 +87,18 @@ def there(A, backend):
     return torch.as_tensor(A, device=backend)
 
 
+def here(A):
+    """Return an array of any library as NumPy's."""
+    return A if isinstance(A, np.ndarray) else A.cpu().numpy()
+
+
 def called(function, backend, X, rest, **options):
     """Return what a function of arrays gives, brought back to NumPy, one result or several."""
     rest = {name: there(A, backend) if np.ndim(A) else A for name, A in rest.items()}
     out = function(there(X, backend), **rest, **options)
     if isinstance(out, tuple):
-        return tuple(None if A is None else to_numpy(A) for A in out)
-    return to_numpy(out)
+        return tuple(None if A is None else here(A) for A in out)
+    return here(out)
 
 
 def rungs(bandwidth, form, seed):
