@@ -17,7 +17,7 @@ import typer
 import mercer
 from pages.private import private
 from pages.reading import PAGES as PAGES_READ
-from pages.reading import blocks, included
+from pages.reading import blocks, included, sections, spans
 from test_public_api import PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -205,8 +205,23 @@ def test_the_version_to_cite_is_this_one():
     assert f"version: {mercer.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_the_table_of_changes_names_files_that_exist():
+    """It is what a newcomer begins with, and files move."""
+    (table,) = [
+        section.text
+        for section in sections(DOCS / "architecture.md")
+        if section.title == "To change something"
+    ]
+    named = [span for span in spans(table) if re.search(r"/|\.(py|md|toml)$", span)]
+    assert len(named) > 50
+    outside = ("docs/", "tests/", "benchmarks/", "src/", "CONTRIBUTING")
+    for name in named:
+        folder = ROOT if name.startswith(outside) else ROOT / "src" / "mercer"
+        assert (folder / name).exists(), f"architecture.md sends people to {name}"
+
+
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_files_exist(path):
     text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"(?<!:)\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
+    for name in re.findall(r"(?<![:/])\b(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w/?", text):
         assert (ROOT / name).exists() or name.startswith("docs/_build"), f"{path.name}: {name}"

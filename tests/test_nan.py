@@ -117,7 +117,7 @@ def test_measures(array):
         assert is_nan(_divergences._squared_error(pair(array, *given))[1])
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])
 def test_sums_within_samples(array, kernel):
     Z, labels = array([[0.0, 1.0], [NAN, 1.0], [2.0, 0.0]]), np.array([[True, True, False]])
     assert is_nan(_permutations._sums_within(Z, labels, KERNELS[kernel], 1.0, 0.0)).all()

@@ -1,8 +1,12 @@
 """Numbers and names are written in one way, in the terminal, on pages and in errors."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import mercer
 from mercer._system.vocabulary import (
     MARKS,
     MEASURED,
@@ -155,3 +159,14 @@ def test_every_model_has_its_place():
     from mercer.models import list_models
 
     assert sorted(MODELS_QUICK_FIRST) == sorted(list_models())
+
+
+def test_nobody_else_searches_for_near_names():
+    for path in Path(mercer.__file__).parent.rglob("*.py"):
+        imported = {
+            name
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in (getattr(node, "module", None), *(alias.name for alias in node.names))
+        }
+        assert "difflib" not in imported or path.name == "words.py", path

@@ -23,7 +23,7 @@ MODELS = [
     ParzenClassifier(bandwidth="silverman", per_class=True, priors="uniform"),
     ParzenClassifier(bandwidth=[0.4, 0.5, 0.6]),
     ParzenClassifier(scoring="balanced_accuracy"),
-    ParzenClassifier(kernel="laplace"),
+    ParzenClassifier(kernel="exponential"),
     ISEClassifier(bandwidth="scott"),
     ISEClassifier(),
     LaplacianClassifier(bandwidth=0.5, density="mercer", priors="uniform"),
@@ -136,7 +136,7 @@ def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
     "model",
     [
         ParzenClassifier(),
-        ParzenClassifier(kernel="laplace"),
+        ParzenClassifier(kernel="exponential"),
         ISEClassifier(),
         LaplacianClassifier(rule="auto"),
         LaplacianClassifier(density_subset=0.5, random_state=0),

@@ -56,7 +56,7 @@ def test_same_answers_on_the_device(torch, model):
 
 @pytest.mark.parametrize(
     "model",
-    [LaplacianClassifier(rule="auto"), ParzenClassifier(kernel="laplace"), ISEClassifier()],
+    [LaplacianClassifier(rule="auto"), ParzenClassifier(kernel="exponential"), ISEClassifier()],
     ids=str,
 )
 def test_same_race_on_the_device(torch, model, monkeypatch):

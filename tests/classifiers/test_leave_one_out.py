@@ -171,7 +171,8 @@ def test_tight_classes_far_apart():
 EXACT = {
     "parzen": ParzenClassifier(),
     "parzen, priors": ParzenClassifier(priors=[0.2, 0.3, 0.5]),
-    "parzen, laplace": ParzenClassifier(kernel="laplace"),
+    "parzen, exponential": ParzenClassifier(kernel="exponential"),
+    "parzen, laplacian": ParzenClassifier(kernel="laplacian"),
     "parzen, epanechnikov": ParzenClassifier(kernel="epanechnikov"),
     "ise": ISEClassifier(),
     "cosine": LaplacianClassifier(loo="exact"),
@@ -246,7 +247,7 @@ def test_results_are_those_of_refitting(name, kind, monkeypatch):
     "model",
     [
         ParzenClassifier(),
-        ParzenClassifier(kernel="laplace"),
+        ParzenClassifier(kernel="exponential"),
         ISEClassifier(),
         LaplacianClassifier(rule="auto"),
         LaplacianClassifier(rule="auto", density="mercer", priors="uniform"),

@@ -50,7 +50,8 @@ MODELS = {
     "density=None": LaplacianClassifier(density=None, priors="uniform"),
     "density_subset": LaplacianClassifier(density="mercer", density_subset=0.3, random_state=0),
     "parzen": ParzenClassifier(),
-    "parzen, laplace": ParzenClassifier(kernel="laplace"),
+    "parzen, exponential": ParzenClassifier(kernel="exponential"),
+    "parzen, laplacian": ParzenClassifier(kernel="laplacian"),
     "parzen, epanechnikov": ParzenClassifier(kernel="epanechnikov"),
     "ise": ISEClassifier(),
 }

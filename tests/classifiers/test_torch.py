@@ -22,7 +22,7 @@ data, target = load_wine(return_X_y=True)
 data = StandardScaler().fit_transform(data)
 MODELS = [
     ParzenClassifier(), ParzenClassifier(bandwidth=[0.5, 1.0, 2.0]),
-    ParzenClassifier(bandwidth="silverman", per_class=True), ParzenClassifier(kernel="laplace"),
+    ParzenClassifier(bandwidth="silverman", per_class=True), ParzenClassifier(kernel="exponential"),
     LaplacianClassifier(), LaplacianClassifier(rule="append", priors="uniform"),
     LaplacianClassifier(rule="auto", loo="exact"), LaplacianClassifier(rule="auto", density=None),
     LaplacianClassifier(density="mercer", scoring="balanced_accuracy"),
@@ -70,7 +70,7 @@ X = np.c_[(y + rng.random(700)) / 3 + rng.integers(0, 4, 700), rng.random(700)]
 times = rng.integers(1, 3, 700)
 for model in (
     LaplacianClassifier(rule="auto"), LaplacianClassifier(scoring="balanced_accuracy"),
-    ParzenClassifier(), ParzenClassifier(kernel="laplace"), ISEClassifier(),
+    ParzenClassifier(), ParzenClassifier(kernel="exponential"), ISEClassifier(),
 ):
     a = clone(model).fit(X, y, sample_weight=times)
     b = clone(model).fit(torch.as_tensor(X), torch.as_tensor(y), torch.as_tensor(times))

@@ -158,7 +158,7 @@ TABLES = {
     "a pickle": (pickle.dumps(["a" * 100]), ["a pickle", "save it as parquet or CSV"]),
     "a PDF": (b"%PDF-1.7\n\n", ["a PDF document", "export"]),
     "truncated gzip": (gzip.compress(GOOD.encode())[:-20], ["damaged or incomplete archive"]),
-    "two tables in an archive": (zipped(a=GOOD, b=GOOD), ["2 files ('a', 'b')", "exactly one"]),
+    "two tables in an archive": (zipped(a=GOOD, b=GOOD), ["2 files ('a' and 'b')", "exactly one"]),
     "damaged parquet": (b"PAR1" + bytes(50) + b"PAR1", ["parquet", "write it again"]),
     "more cells": ("x,kind\n1,a\n2,b,3\n", ["3 cells in line 3", "the header has 2"]),
     "fewer cells": ("x,y,kind\n1,2,a\n2,b\n", ["2 cells in line 3", "the header has 3"]),
@@ -199,7 +199,7 @@ def test_tables(kind, refused):
 def test_missing_target_is_suggested(refused):
     for command in ("fit", "compare", "project"):
         refused(command, "good.csv", "-t", "Knid", words=["'Knid' in good.csv", "mean 'kind'?"])
-        refused(command, "good.csv", "-t", "age", words=["its columns are 'x', 'kind'"])
+        refused(command, "good.csv", "-t", "age", words=["its columns are 'x' and 'kind'"])
     refused("compare", "good.csv", words=["--target NAME", "good.csv"])
     refused("fit", "good.csv", words=["--target", "mercer fit --help"])
 

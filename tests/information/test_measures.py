@@ -51,7 +51,7 @@ def test_every_measure_is_tested():
     } == set(information.__all__)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "epanechnikov"])
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian", "epanechnikov"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_printed_formulas(name, kernel):
     X, Y = two_classes(name)
@@ -77,7 +77,7 @@ def test_printed_formulas(name, kernel):
     assert cauchy_schwarz_divergence(X, Y, **options) == pytest.approx(-np.log(cut), rel=1e-9)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])
 @pytest.mark.parametrize("density", ["parzen", None])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_printed_laplacian_cut(name, kernel, density):
@@ -320,8 +320,8 @@ def test_float32():
         (lambda X, Y: information_cut(X, Y, bandwidth="wide"), "bandwidth must be a positive"),
         (lambda X, Y: information_cut(X, Y, bandwidth=(1, 2, 3)), "one for X and one for Y, got 3"),
         (
-            lambda X, Y: information_cut(X, Y, bandwidth=(1, 2), kernel="laplace"),
-            "two bandwidths, 1 and 2, need kernel='gaussian', got 'laplace'",
+            lambda X, Y: information_cut(X, Y, bandwidth=(1, 2), kernel="exponential"),
+            "Two bandwidths, 1 and 2, need kernel='gaussian', got 'exponential'",
         ),
         (
             lambda X, Y: information_cut(X, Y, bandwidth=1, sample_weight_y=[1]),

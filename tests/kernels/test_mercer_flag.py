@@ -6,11 +6,11 @@ import pytest
 from mercer.kernels import KERNELS, get_kernel
 from oracles.sums import squared_distances
 
-MERCER = ["gaussian", "laplace", "cauchy"]
+MERCER = ["gaussian", "exponential", "laplacian", "cauchy"]
 
 
 def smallest_eigenvalue(name, points, bandwidth):
-    d2 = squared_distances(points, points).astype(float)
+    d2 = squared_distances(points, points, name).astype(float)
     return np.linalg.eigvalsh(get_kernel(name).profile(d2, bandwidth))[0]
 
 
@@ -44,7 +44,7 @@ def test_mercer_kernels_are_let_through(name):
 def test_others_are_refused_with_a_sentence():
     sentence = (
         r"^LaplacianClassifier needs a Mercer \(positive definite\) kernel and 'epanechnikov' is "
-        r"not one; use one of 'gaussian', 'laplace', 'cauchy'\.$"
+        r"not one; use one of 'gaussian', 'exponential', 'laplacian', 'cauchy'\.$"
     )
     with pytest.raises(ValueError, match=sentence):
         get_kernel("epanechnikov").require_mercer("LaplacianClassifier")

@@ -95,6 +95,17 @@ def test_gradient_beyond_the_support_is_zero(torch):
     assert torch.isfinite(d2.grad).all()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_from_differences(name, torch):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(5, 7)), rng.normal(size=(4, 7))
+    expected = oracle.squared_distances(X, Y, name).astype(float)
+    for A, B in ((X, Y), (torch.as_tensor(X), torch.as_tensor(Y))):
+        differences = (A[:, f, None] - B[None, :, f] for f in range(7))
+        out = np.asarray(get_kernel(name).squared_distances(differences))
+        np.testing.assert_allclose(out, expected, rtol=1e-14)
+
+
 def test_get_kernel():
     for name, kernel in KERNELS.items():
         assert get_kernel(name) is kernel
@@ -105,7 +116,8 @@ def test_get_kernel():
 
 @pytest.mark.parametrize("name", ["rbf", "Gaussian", "", None, 3, ["gaussian"]])
 def test_unknown_kernel_is_refused(name):
-    sentence = r"^kernel must be one of 'gaussian', 'laplace', 'epanechnikov', 'cauchy'; got .*\.$"
+    names = "'gaussian', 'exponential', 'laplacian', 'epanechnikov', 'cauchy'"
+    sentence = rf"^kernel must be one of {names}; got .*\.$"
     with pytest.raises(ValueError, match=sentence):
         get_kernel(name)
 

@@ -17,7 +17,6 @@ from mercer.models import (
     make_model,
     score_model,
 )
-from mercer.models._catalogue import NamedForest
 from mercer.tables import split_target
 
 
@@ -98,7 +97,8 @@ def test_the_forest_is_scikit_learns_but_for_names(class_weight):
     X, codes = frame[["a", "b"]].to_numpy(), (frame["target"] == "usual").to_numpy().astype(int)
     options = {"n_estimators": 20, "class_weight": class_weight, "random_state": 0}
     theirs = RandomForestClassifier(**options).fit(X, codes)
-    ours = NamedForest(**options).fit(X, codes.astype(str))
+    forest = make_model("forest", split_target(frame, "target"))[-1]
+    ours = forest.set_params(**options).fit(X, codes.astype(str))
     np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
     assert ours.predict(X).tolist() == theirs.predict(X).astype(str).tolist()
     assert ours.classes_.tolist() == ["0", "1"]

@@ -25,7 +25,7 @@ from mercer.models import (
     save_model,
 )
 from mercer.models.files import _archive as archive
-from mercer.tables import make_preprocessor
+from mercer.tables import CategoryDummies, make_preprocessor
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_read_card_lists_types_and_builds_nothing(saved, monkeypatch):
     found = read_card(saved)
     assert found.card.model == "logistic"
     assert "sklearn.linear_model._logistic.LogisticRegression" in found.types
-    assert "mercer.tables.preparing._dummies.CategoryDummies" in found.types
+    assert f"{CategoryDummies.__module__}.CategoryDummies" in found.types
     assert found.untrusted == ()
     assert found.n_bytes == sum(map(len, members(saved).values()))
 

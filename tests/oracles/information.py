@@ -14,10 +14,14 @@ def gaussian_window(x, y, h):
     return np.exp(-np.sum((x - y) ** 2) / (2 * h**2)) / (2 * pi * h**2) ** (len(x) / 2)
 
 
-def laplace_window(x, y, h):
+def exponential_window(x, y, h):
     d = len(x)
     sphere = 2 * pi ** (d / 2) / gamma(d / 2)
     return np.exp(-np.linalg.norm(x - y) / h) / (sphere * gamma(d) * h**d)
+
+
+def laplacian_window(x, y, h):
+    return np.prod(np.exp(-abs(x - y) / h) / (2 * h))
 
 
 def epanechnikov_window(x, y, h):
@@ -28,7 +32,8 @@ def epanechnikov_window(x, y, h):
 
 WINDOWS = {
     "gaussian": gaussian_window,
-    "laplace": laplace_window,
+    "exponential": exponential_window,
+    "laplacian": laplacian_window,
     "epanechnikov": epanechnikov_window,
 }
 

@@ -4,15 +4,18 @@ import numpy as np
 
 LOG_PROFILES = {
     "gaussian": lambda d2, b: -d2 / (2 * b * b),
-    "laplace": lambda d2, b: -np.sqrt(d2) / b,
+    "exponential": lambda d2, b: -np.sqrt(d2) / b,
+    "laplacian": lambda d2, b: -np.sqrt(d2) / b,  # of city-block distances
     "epanechnikov": lambda d2, b: np.log(np.maximum(1 - d2 / (b * b), 0)),
     "cauchy": lambda d2, b: -np.log1p(d2 / (b * b)),
 }
 
 
-def squared_distances(X, Y):
-    """All ‖x − y‖² in extended precision, row by row to bound memory."""
+def squared_distances(X, Y, kernel="gaussian"):
+    """All ‖x − y‖² in extended precision, or (Σ|xₖ − yₖ|)²; row by row to bound memory."""
     X, Y = np.asarray(X).astype(np.longdouble), np.asarray(Y).astype(np.longdouble)
+    if kernel == "laplacian":
+        return np.stack([np.abs(x - Y).sum(axis=1) ** 2 for x in X])
     return np.stack([((x - Y) ** 2).sum(axis=1) for x in X])
 
 
@@ -40,7 +43,7 @@ def kernel_sum(X, Y=None, *, weights=None, groups=None, kernel="gaussian", bandw
 
 def _log_kernel(X, Y, kernel, bandwidth, exclude_self):
     with np.errstate(divide="ignore"):
-        d2 = squared_distances(X, X if Y is None else Y)
+        d2 = squared_distances(X, X if Y is None else Y, kernel)
         logs = LOG_PROFILES[kernel](d2, np.longdouble(bandwidth))
     if exclude_self:
         np.fill_diagonal(logs, -np.inf)

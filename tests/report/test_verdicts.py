@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mercer.comparison import compare_over_datasets
-from mercer.report.study._verdicts import judge
+from mercer.report.study._verdicts import compare_columns
 
 ROWS = [f"set {k}" for k in range(10)]
 
@@ -34,7 +34,7 @@ VALUES = {"good": BASE + 2 + np.arange(10) / 10, "bad": BASE}
 
 def test_better_is_higher_or_lower_as_the_table_says():
     for better, first in (("higher", "good"), ("lower", "bad")):
-        verdict = judge(_table(better), _cells(VALUES), "Table 1")
+        verdict = compare_columns(_table(better), _cells(VALUES), "Table 1")
         (pair,) = verdict.pairs
         assert pair.better == first
         assert pair.significant
@@ -43,7 +43,7 @@ def test_better_is_higher_or_lower_as_the_table_says():
 
 def test_numbers_are_those_of_the_comparison():
     values = {"good": BASE + np.arange(10) / 5, "bad": BASE}  # some within a point, some not
-    verdict = judge(_table(), _cells(values), "Table 1")
+    verdict = compare_columns(_table(), _cells(values), "Table 1")
     expected = compare_over_datasets(pd.DataFrame(values), rope=1.0, random_state=0).pairs.iloc[0]
     assert 0.05 < expected["P(same)"] < 0.95
     (pair,) = verdict.pairs
@@ -54,8 +54,8 @@ def test_numbers_are_those_of_the_comparison():
 
 
 def test_intervals_turn_with_the_pair():
-    verdict = judge(_table(columns=("bad", "good")), _cells(VALUES), "Table 1")
-    again = judge(_table(), _cells(VALUES), "Table 1")
+    verdict = compare_columns(_table(columns=("bad", "good")), _cells(VALUES), "Table 1")
+    again = compare_columns(_table(), _cells(VALUES), "Table 1")
     assert verdict.pairs[0].interval == again.pairs[0].interval
     assert verdict.pairs[0].better == "good"
 
@@ -63,22 +63,22 @@ def test_intervals_turn_with_the_pair():
 def test_honest_numbers_go_first_and_the_papers_are_said_to_be():
     honest = _cells({"good": VALUES["bad"], "bad": VALUES["good"]}, "honest")
     paper = _cells(VALUES, "paper")
-    verdict = judge(_table(), pd.concat([paper, honest]), "Table 1")
+    verdict = compare_columns(_table(), pd.concat([paper, honest]), "Table 1")
     assert verdict.pairs[0].better == "bad"
     assert "training rows alone" in verdict.basis
-    verdict = judge(_table(), paper, "Table 1")
+    verdict = compare_columns(_table(), paper, "Table 1")
     assert verdict.pairs[0].better == "good"
     assert "the paper's protocol" in verdict.basis
 
 
 def test_the_first_reading_counts():
     other = _cells({"good": BASE - 5}, reading="second")
-    verdict = judge(_table(), pd.concat([_cells(VALUES), other]), "Table 1")
+    verdict = compare_columns(_table(), pd.concat([_cells(VALUES), other]), "Table 1")
     assert verdict.pairs[0].better == "good"
 
 
 def test_equal_columns_are_told_without_numbers_that_are_none():
-    verdict = judge(_table(), _cells({"good": BASE, "bad": BASE}), "Table 1")
+    verdict = compare_columns(_table(), _cells({"good": BASE, "bad": BASE}), "Table 1")
     (pair,) = verdict.pairs
     assert not pair.significant
     assert pair.verdict == "no difference seen"
@@ -87,13 +87,13 @@ def test_equal_columns_are_told_without_numbers_that_are_none():
 
 def test_columns_with_many_gaps_are_left_out():
     values = {**VALUES, "rare": np.where(np.arange(10) < 2, BASE, np.nan)}
-    verdict = judge(_table(columns=("good", "bad", "rare")), _cells(values), "Table 1")
+    verdict = compare_columns(_table(columns=("good", "bad", "rare")), _cells(values), "Table 1")
     assert verdict.basis.startswith("10 data sets, 2 methods")
 
 
 def test_a_data_set_counts_once():
     same = _table(datasets=["iris"] * 8 + ["wine", "seeds"])
-    assert judge(same, _cells(VALUES), "Table 1") is None
+    assert compare_columns(same, _cells(VALUES), "Table 1") is None
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_data_set_counts_once():
     ],
 )
 def test_too_little_to_compare(table, cells):
-    assert judge(table, cells, "Table 1") is None
+    assert compare_columns(table, cells, "Table 1") is None

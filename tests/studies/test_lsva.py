@@ -188,8 +188,8 @@ def test_honest_chooses_on_training_rows_alone():
 def test_honest_choices_see_three_folds_of_scaled_training_rows(monkeypatch):
     seen = {}
 
-    def record(fit, X, y, width, **rest):
-        seen.update(X=X, y=y, **rest)
+    def record(fit, part, width, **rest):
+        seen.update(X=part.X_train, y=part.y_train, **rest)
         return np.array([[1.0, 0.0, 2.0, 3.0]])
 
     monkeypatch.setattr(subspaces, "nested_surface", record)

@@ -237,7 +237,10 @@ def test_an_honest_number_never_stands_for_the_published_one():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("Wine   | 90", "Wime   | 90"), r"no row 'Wime', which its published .* perhaps Wine\?"),
+        (
+            ("Wine   | 90", "Wime   | 90"),
+            r"no row 'Wime', which its published .* did you mean 'Wine'\?",
+        ),
         (('("Iris", "never"):', '("Isir", "never"):'), r"no row 'Isir', which its reason .* Iris"),
         (('("*", "1-NN"):', '("*", "1-MM"):'), "no column '1-MM', which its reason for"),
         (('rows=("Wine",)', 'rows=("Whine",)'), "no row 'Whine', which its method for threads"),

@@ -21,6 +21,7 @@ from mercer.projections import (
 )
 from mercer.studies import Row, Task, audit_roweis_saul, plan_jobs
 from mercer.studies.experiments import _faces as experiment
+from mercer.studies.experiments import _nearest_neighbour
 from mercer.studies.papers import _roweis_saul as study
 
 DIGITS = Row(label="digits", dataset="digits8x8")
@@ -167,10 +168,13 @@ def test_honest_dimension_is_chosen_without_test_rows(monkeypatch):
 
 def test_honest_choice_uses_so_many_folds(monkeypatch):
     calls = []
-    original = experiment.error_surface
-    monkeypatch.setattr(
-        experiment, "error_surface", lambda *a: calls.append(len(a[1])) or original(*a)
-    )
+    original = _nearest_neighbour.error_surface
+
+    def error_surface(fit, part, *rest, **options):
+        calls.append(len(part.y_train))
+        return original(fit, part, *rest, **options)
+
+    monkeypatch.setattr(_nearest_neighbour, "error_surface", error_surface)
     experiment.rates(task("honest", method="PCA", **SMALL))
     experiment.rates(task("honest", method="PCA", **SMALL, folds_used=1))
     assert calls == [100] * 4

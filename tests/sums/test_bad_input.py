@@ -212,7 +212,7 @@ def test_bandwidth_is_needed(function):
         ({"groups": 0}, "groups must have one entry for each of the 4 rows"),
         ({"groups": [0, 1, 1, 0], "weights": np.ones((4, 2))}, "not with columns of weights."),
         ({"exclude_self": True}, "exclude_self=True goes with Y=None"),
-        ({"kernel": "box"}, "'laplace', 'epanechnikov', 'cauchy'; got 'box'."),
+        ({"kernel": "box"}, "'exponential', 'laplacian', 'epanechnikov', 'cauchy'; got 'box'."),
         ({"kernel": None}, "got None."),
         ({"kernel": ["gaussian"]}, "got ['gaussian']."),
         ({"method": "quick"}, "method must be one of 'auto', 'direct', 'fast'; got 'quick'."),

@@ -12,7 +12,7 @@ LOG_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
 @pytest.mark.parametrize(
     ("dtype", "width"), [(np.float32, 1e-5), (np.float64, 1e-10), (np.float64, 1e-20)]
 )
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])
 @pytest.mark.parametrize("d", [2, 6])
 def test_logs_far_below_underflow(backend, d, kernel, dtype, width):
     rng = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def test_a_tiny_bandwidth_counts_copies(backend, dtype, width):
 
 
 def test_a_ratio_beyond_floating_point_is_refused(backend):
-    for kernel in ("gaussian", "laplace"):
+    for kernel in ("gaussian", "exponential", "laplacian"):
         with pytest.raises(ValueError, match="bandwidth=1e-300 is too small for coordinates"):
             backend.log_kernel_sum(
                 np.zeros((1, 1)), np.ones((1, 1)), kernel=kernel, bandwidth=1e-300

@@ -32,7 +32,8 @@ CASES = {
     "log without self": ("log_kernel_sum", (X,), {"exclude_self": True}),
     "ladder": ("kernel_sum", (X, Y), {"bandwidth": 2 / np.sqrt(2) ** np.arange(5)}),
     "symmetric ladder": ("kernel_sum", (X,), {"bandwidth": 2 / np.sqrt(2) ** np.arange(5)}),
-    "laplace": ("kernel_sum", (X,), {"kernel": "laplace"}),
+    "exponential": ("kernel_sum", (X,), {"kernel": "exponential"}),
+    "laplacian": ("kernel_sum", (X,), {"kernel": "laplacian"}),
     "cauchy": ("log_kernel_sum", (WIDE_X, WIDE_Y), {"kernel": "cauchy"}),
 }
 

@@ -9,7 +9,11 @@ from oracles import sums as oracle
 
 EPS = {np.float32: float(np.finfo(np.float32).eps), np.float64: float(np.finfo(np.float64).eps)}
 DTYPES = [np.float32, np.float64]
-PER_RUNG = {"gaussian": np.sqrt(2), "laplace": 2.0}  # ratio of bandwidths whose kernels square
+PER_RUNG = {
+    "gaussian": np.sqrt(2),
+    "exponential": 2.0,
+    "laplacian": 2.0,
+}  # ratio of bandwidths whose kernels square
 
 
 def value(kernel, coefficient, rungs, r):
@@ -21,7 +25,11 @@ def value(kernel, coefficient, rungs, r):
 @pytest.mark.parametrize("widths", [(1.0,), (3.0, 2.0, 1.0), (1.0, 1.0, 1.0)])
 def test_other_ratios_are_computed_directly(kernel, widths):
     steps = climb(get_kernel(kernel), widths, EPS[np.float64])
-    if kernel == "laplace" and widths == (3.0, 2.0, 1.0):  # the last two are a factor 2 apart
+    if kernel in ("exponential", "laplacian") and widths == (
+        3.0,
+        2.0,
+        1.0,
+    ):  # the last two are a factor 2 apart
         assert [rungs for _, rungs in steps] == [1, 2]
     else:
         assert [rungs for _, rungs in steps] == [1] * len(widths)

@@ -18,7 +18,7 @@ def repeated(times=20, **options):
     return np.stack(sums), np.stack(errors)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "cauchy"])
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian", "cauchy"])
 @pytest.mark.parametrize("bandwidth", [1.0, 2.5, 8.0])
 def test_errors_cover(kernel, bandwidth):
     truth = kernel_sum(X, Y, kernel=kernel, bandwidth=bandwidth)

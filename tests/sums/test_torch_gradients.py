@@ -6,7 +6,12 @@ from sklearn import config_context
 
 from mercer.sums import kernel_sum, log_kernel_sum
 
-SMOOTH = ["gaussian", "laplace", "cauchy"]  # Epanechnikov's has a kink where its support ends
+SMOOTH = [
+    "gaussian",
+    "exponential",
+    "laplacian",
+    "cauchy",
+]  # Epanechnikov's has a kink where its support ends
 
 
 @pytest.fixture

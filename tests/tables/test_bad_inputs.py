@@ -328,7 +328,7 @@ def people(**columns: object) -> pd.DataFrame:
 TARGETS: dict[str, tuple[pd.DataFrame, str, type[Exception], tuple[str, ...]]] = {
     "missing": (people(), "knd", ColumnNotFoundError, ("'knd'", "did you mean 'kind'?")),
     "other case": (people(), "KIND", ColumnNotFoundError, ("did you mean 'kind'?",)),
-    "nothing like it": (people(), "zzz", ColumnNotFoundError, ("'size', 'kind'",)),
+    "nothing like it": (people(), "zzz", ColumnNotFoundError, ("'size' and 'kind'",)),
     "constant": (people(kind="a"), "kind", ValueError, ("same class 'a'", "'kind'")),
     "one class and gaps": (
         people(kind=["a", None] * 100),

@@ -34,8 +34,9 @@ def likelihood_cross_validation(
     sample_weight : array-like of shape (n,), default=None
         Whole numbers say how often each row counts, and one copy is left out at a time.  Others
         are relative, and the row is left out as a whole.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        The window; "cauchy" is a density in one dimension only.
+    kernel : str or Kernel, default="gaussian"
+        The window, by a name from :mod:`mercer.kernels`; "cauchy" is a density in one
+        dimension only.
     refine : bool, default=False
         Search between the neighbours of the best rung, too: about a dozen passes more, and a
         gain that rarely matters.
@@ -145,7 +146,7 @@ def least_squares_cross_validation(
     kernel = get_kernel(kernel)
     if kernel.name != "gaussian":
         raise ValueError(
-            f"least-squares cross-validation needs kernel='gaussian', got {kernel.name!r}: the "
+            f"Least-squares cross-validation needs kernel='gaussian', got {kernel.name!r}: the "
             "integral of the squared density is known for Gaussian windows only; use "
             "likelihood cross-validation."
         )
@@ -165,7 +166,7 @@ class _Sample:
         n_rows = count_rows(X, weights)
         if n_rows <= 1:
             raise ValueError(
-                f"cross-validation leaves rows out and needs more than one; got {n_rows:g}."
+                f"Cross-validation leaves rows out and needs more than one; got {n_rows:g}."
             )
         self._weights = weights
         self._w: Array = weights

@@ -99,7 +99,7 @@ class ClassVectors:
         n_bytes = 8 * 3 * len(self.widths) * n_classes**2
         if n_bytes > working_memory():
             raise ValueError(
-                f"leave-one-out of this rule takes the products of all {n_classes} classes with "
+                f"Leave-one-out of this rule takes the products of all {n_classes} classes with "
                 f"each other, {n_bytes / 2**20:.0f} MiB and more than working_memory="
                 f"{working_memory() / 2**20:.0f} MiB; give a number or a rule as bandwidth."
             )

@@ -61,7 +61,7 @@ class ParzenClassifier(ProbabilityClassifier):
     per_class : bool, default=False
         Whether a rule looks at each class alone.  A class whose rows are all the
         same takes the width of all rows.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"}, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "epanechnikov", "cauchy"}, default="gaussian"
         The window.  "cauchy" is a density in one dimension only, and elsewhere needs one width for
         all classes.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None

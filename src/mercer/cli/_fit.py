@@ -70,7 +70,7 @@ def fit(
     from mercer.tables import read_table, split_target
 
     if model != "auto":
-        describe_model(model)  # before anything takes time
+        describe_model(model)  # An unknown name is refused before anything takes time.
     check_output(output, (".skops",))
     place = resolve_device(device)
     with status(f"reading {table} …"):

@@ -68,8 +68,8 @@ def predict(
         new = match_columns(_without_known(given, card, keep or []), card.columns)
     with status(f"predicting {len(new.frame)} rows …"):
         answers = _answers(pipeline, card, new.frame)
-    notes += [*new.notes, *_judged(given, card, answers)]
-    answers = _kept(given, keep or [], answers)
+    notes += [*new.notes, *_accuracy_note(given, card, answers)]
+    answers = _with_kept_columns(given, keep or [], answers)
 
     if output is not None:
         write_table(answers, output)
@@ -106,7 +106,7 @@ def _answers(pipeline: Any, card: "ModelCard", X: "pd.DataFrame") -> "pd.DataFra
     return answers
 
 
-def _judged(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:
+def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:
     """Say how many are right where the new table has the target too."""
     import numpy as np
 
@@ -116,14 +116,14 @@ def _judged(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[
         return []
     try:
         known = split_target(given, card.target, min_class_rows=1)
-    except ValueError:  # one class, or none: nothing to be said
+    except ValueError:  # With one class or none, a share of right answers says nothing.
         return []
     right = np.mean(answers.loc[known.X.index, "predicted"].to_numpy() == known.y)
     share = percent(float(right))
     return [f"Column {card.target!r} is there: {share} of {len(known.y)} rows are predicted right."]
 
 
-def _kept(given: "Table", names: list[str], answers: "pd.DataFrame") -> "pd.DataFrame":
+def _with_kept_columns(given: "Table", names: list[str], answers: "pd.DataFrame") -> "pd.DataFrame":
     """Put columns of the new table before the answers."""
     import pandas as pd
 
@@ -153,13 +153,13 @@ def _as_json(
 
 
 def _print_csv(answers: "pd.DataFrame") -> None:
-    """Print what a file would hold; a reader that has seen enough is no error."""
+    """Print what a file would hold; a reader that closes the pipe early is not an error."""
     from mercer.tables import write_delimited
 
     content = io.BytesIO()
     write_delimited(answers, content)
     text = content.getvalue().decode()
-    if sys.stdout.isatty():  # a pipe gets what a file would hold
+    if sys.stdout.isatty():  # A pipe gets exactly what a file would hold.
         text = visible(text)
     try:
         sys.stdout.write(text)

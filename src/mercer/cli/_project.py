@@ -2,14 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
-
-if TYPE_CHECKING:
-    from mercer.tables import Table
 
 
 def project(
@@ -34,19 +31,26 @@ def project(
     Example: [bold]mercer project people.csv --target income --method fisher -o map.csv[/bold]
     """
     from mercer.report import write_scatter_page
-    from mercer.tables import write_table
+    from mercer.tables import read_table, split_target, write_table
+    from mercer.views import PROJECTIONS, project_table
 
     check_output(output, (".csv", ".tsv", ".parquet"))
-    embedding = embed(table, target, method, seed)
-    write_table(embedding, output)
+    if method not in PROJECTIONS:  # It is refused before a long table is read.
+        raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")
+    with status(f"reading {table} …") as show:
+        data = split_target(read_table(table), target)
+        show(f"mapping {len(data.y)} rows …")
+        found = project_table(data, method, random_state=seed)
+    notes = [*data.notes, *found.notes]
+    write_table(found, output)
     page = write_scatter_page(
-        embedding.frame,
+        found.frame,
         Path(os.path.expanduser(output)).with_suffix(".html"),
         title=f"{one_line(Path(table).name)}: {target} by {method}",
         text=f"Each point is a row; its colour and shape are its {target}.",
-        notes=embedding.notes,
+        notes=notes,
     )
-    n_rows = len(embedding.frame)
+    n_rows = len(found.frame)
     if as_json:
         print_json(
             {
@@ -54,27 +58,11 @@ def project(
                 "page": str(page),
                 "method": method,
                 "n_rows": n_rows,
-                "n_held_out": int(embedding.frame["held_out"].sum()),
-                "notes": list(embedding.notes),
+                "n_held_out": int(found.frame["held_out"].sum()),
+                "notes": notes,
             }
         )
         return
-    print_notes(embedding.notes)
+    print_notes(notes)
     print(one_line(f"{n_rows} rows written to {output} (row, x, y, class, held_out)"))
     print(one_line(f"The page: {page}"))
-
-
-def embed(table: str, target: str, method: str, seed: int = 0) -> "Table":
-    """Return the coordinates of a file's rows, with the notes of reading and of mapping."""
-    import dataclasses
-
-    from mercer.tables import read_table, split_target
-    from mercer.views import PROJECTIONS, project_table
-
-    if method not in PROJECTIONS:
-        raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")
-    with status(f"reading {table} …") as show:
-        data = split_target(read_table(table), target)
-        show(f"mapping {len(data.y)} rows …")
-        found = project_table(data, method, random_state=seed)
-    return dataclasses.replace(found, notes=(*data.notes, *found.notes))

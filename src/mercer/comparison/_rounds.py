@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils import indexable
 
 from mercer._system.cluster import OnCluster, connected
+from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._checks import check_confidence_level, check_labels
 from mercer.comparison._rounds_result import RoundsComparison, cut_to_possible
@@ -276,7 +277,7 @@ def _collect(
         predict_seconds=_by_round(fits, rounds, "predict_seconds"),
         n_rows_fitted={name: made[0].n_rows for name, made in fits.items()},
         samples={
-            name: f"saw {made[0].n_rows:,} of {n_first:,} rows".replace(",", " ")
+            name: f"saw {grouped(made[0].n_rows)} of {count_of(n_first, 'row')}"
             for name, made in fits.items()
             if made[0].n_rows < n_first
         },

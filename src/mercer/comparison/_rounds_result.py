@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from mercer._system.words import listed, p_value
 from mercer.comparison._checks import FloatArray, largest
 from mercer.comparison._display import Section, ShownAsTables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 from mercer.comparison.tests._pairs import (
     Results,
-    p_phrase,
 )
 
 __all__ = ["RoundsComparison", "cut_to_possible", "mean_interval"]
@@ -184,7 +184,7 @@ class RoundsComparison(ShownAsTables):
         if self.has_few_rounds:
             first = table.index[table["difference"] < 1e-12]
             lead = (
-                f"Too few rounds to tell ({len(self.rounds)}): {_listed(first)} "
+                f"Too few rounds to tell ({len(self.rounds)}): {listed(first)} "
                 f"lead{'s' * (len(first) == 1)} so far, with {table['score'].iloc[0]:.3f}"
             )
             more = "a longer budget tells more"
@@ -198,12 +198,12 @@ class RoundsComparison(ShownAsTables):
         )
         parts = []
         if not alike.empty:
-            names = _listed([leader, *alike.index])
+            names = listed([leader, *alike.index])
             parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
             if not worse.empty:
-                parts.append(f"{_listed(worse.index)} {_are(worse)} worse{_p(worse, worst=True)}")
+                parts.append(f"{listed(worse.index)} {_are(worse)} worse{_p(worse, worst=True)}")
         elif not worse.empty:
-            parts.append(f"{leader} is better than {_listed(worse.index)}{_p(worse, worst=True)}")
+            parts.append(f"{leader} is better than {listed(worse.index)}{_p(worse, worst=True)}")
         everyone = list(rivals.index)
         return "; ".join([*parts, *self._above_floor(everyone), *self._sampled(everyone)]) + "."
 
@@ -213,7 +213,7 @@ class RoundsComparison(ShownAsTables):
         for name in names:
             if name in self.samples:
                 by_share.setdefault(self.samples[name], []).append(name)
-        return [f"{_listed(several)} {share}" for share, several in by_share.items()]
+        return [f"{listed(several)} {share}" for share, several in by_share.items()]
 
     @property
     def has_few_rounds(self) -> bool:
@@ -229,7 +229,7 @@ class RoundsComparison(ShownAsTables):
         above, not_above = pairs[is_above], pairs[~is_above]
         said = []
         if not above.empty:
-            who = "all" if len(names) > 1 and not_above.empty else _listed(above.index)
+            who = "all" if len(names) > 1 and not_above.empty else listed(above.index)
             are = "are" if len(above) > 1 else "is"
             p = _p(above["pvalue_holm"], worst=True)
             said.append(f"{who} {are} better than {self.floor}{p}")
@@ -238,7 +238,7 @@ class RoundsComparison(ShownAsTables):
         for is_always, remark in ((True, ", though better on every split"), (False, "")):
             some = [name for name in not_above.index if always[name] == is_always]
             if some:
-                who = f"{_listed(some)} {'are' if len(some) > 1 else 'is'} not"
+                who = f"{listed(some)} {'are' if len(some) > 1 else 'is'} not"
                 if len(some) == len(names) > 1:
                     who = "none is"
                 said.append(f"{who} surely better than {self.floor}{remark}")
@@ -293,7 +293,7 @@ def _p(pvalues: "pd.Series[float]", *, worst: bool) -> str:
     bound = float(pvalues.max() if worst else pvalues.min())
     if bound >= 0.995:
         return ""
-    said = p_phrase(bound)
+    said = p_value(bound)
     if len(pvalues) > 1 and "<" not in said:
         said = said.replace("=", "≤" if worst else "≥")
     return f" ({said})"
@@ -301,8 +301,3 @@ def _p(pvalues: "pd.Series[float]", *, worst: bool) -> str:
 
 def _are(several: "pd.Series[float]") -> str:
     return "is" if len(several) == 1 else "are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = [str(name) for name in names]
-    return f"{', '.join(most)} and {last}" if most else last

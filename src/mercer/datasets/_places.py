@@ -168,9 +168,9 @@ def locate_on_openml(info: DatasetInfo) -> Location | None:
 
     def fetch_and_keep() -> Arrays:
         arrays = _fetch(table, origin)
-        check_content(info, arrays, origin)  # only verified data are kept
+        check_content(info, arrays, origin)  # Only verified data are kept.
         if kept is not None:
-            _keep(kept, arrays)
+            _write_to_cache(kept, arrays)
         return arrays
 
     return Location(
@@ -206,8 +206,8 @@ def _fetch(table: OpenMLTable, origin: str) -> Arrays:
     return Arrays(X=X[complete], y=encode_labels(labels, table.labels, origin))
 
 
-def _keep(path: Path, arrays: Arrays) -> None:
-    """Write the file in one step, so that no reader meets half of it; if not, warn."""
+def _write_to_cache(path: Path, arrays: Arrays) -> None:
+    """Write the file in one step, so that no reader meets half of it; warn if that fails."""
     try:
         make_folder(path.parent)
         sweep(path.parent, path.name)

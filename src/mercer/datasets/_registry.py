@@ -1,6 +1,5 @@
 """What is registered of every data set: ``registry.toml``, read once, and the way from a name."""
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,8 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Any
+
+from mercer._system.words import did_you_mean
 
 __all__ = [
     "DatasetInfo",
@@ -138,9 +139,7 @@ def find_info(name: str) -> DatasetInfo:
     names = {key: info for info in registry().values() for key in (info.name, *info.aliases)}
     if asked in names:
         return names[asked]
-    like = [key for key in names if asked and asked in key]
-    like += [key for key in difflib.get_close_matches(asked, names, cutoff=0.7) if key not in like]
-    hint = f"did you mean {' or '.join(map(repr, like))}?" if like else "see list_datasets()."
+    hint = did_you_mean(asked, names, "see list_datasets().")
     raise DatasetNotFoundError(f"There is no data set named {name!r}: {hint}")
 
 

@@ -122,7 +122,7 @@ def _check_parameters(estimator: "Sparse") -> None:
 def _start(estimator: "Sparse", classes: Any, X: Array, y: Array) -> None:
     """Begin with no rows."""
     if classes is None:
-        raise ValueError("the first call of partial_fit needs classes: all that will ever come.")
+        raise ValueError("The first call of partial_fit needs classes: all that will ever come.")
     known = np.unique(to_numpy(classes) if is_torch_array(classes) else classes)
     if len(known) < 2:
         raise ValueError("partial_fit needs at least two classes in classes.")

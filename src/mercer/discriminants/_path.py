@@ -168,6 +168,6 @@ def _cholesky(A: Array) -> Array:
             return factor
         jitter *= 10.0
     raise ValueError(
-        "the kernel matrix of the nodes is not positive semi-definite: take a Mercer kernel, or "
+        "The kernel matrix of the nodes is not positive semi-definite: take a Mercer kernel, or "
         "penalty='coef'."
     )

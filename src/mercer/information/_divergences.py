@@ -40,9 +40,10 @@ def cross_information_potential(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        The window.  Integrals are exact for Gaussian windows.  For others the double sum of the
-        window itself at width h approximates them by a sample mean, EQ eq. (62).
+    kernel : str or Kernel, default="gaussian"
+        The window, by a name from :mod:`mercer.kernels`.  Integrals are exact for Gaussian
+        windows.  For others the double sum of the window itself at width h approximates them by
+        a sample mean, EQ eq. (62).
 
     Returns
     -------
@@ -102,7 +103,7 @@ def log_cross_information_potential(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         The window, as for :func:`cross_information_potential`.
 
     Returns
@@ -152,7 +153,7 @@ def integrated_squared_error(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel; "cauchy" is a density in one dimension only.
 
     Returns
@@ -215,7 +216,7 @@ def log_integrated_squared_error(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, as for :func:`integrated_squared_error`.
 
     Returns
@@ -268,7 +269,7 @@ def information_cut(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
 
     Returns
@@ -327,7 +328,7 @@ def log_information_cut(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
 
     Returns
@@ -377,7 +378,7 @@ def cauchy_schwarz_divergence(
         How often each row of X counts.
     sample_weight_y : array-like of shape (m,), default=None
         How often each row of Y counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
 
     Returns

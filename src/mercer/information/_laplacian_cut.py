@@ -53,7 +53,7 @@ def laplacian_information_cut(
         width √2·h (the paper's σ̃) for Gaussian windows, and of width h for others.
     sample_weight : array-like of shape (n,), default=None
         How often each row counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
     density : {"parzen"} or None, default="parzen"
         What f̂ is; None leaves it out, which for two classes gives :func:`information_cut`.
@@ -119,7 +119,7 @@ def log_laplacian_information_cut(
         Width h of the Parzen windows, or a rule by its name.
     sample_weight : array-like of shape (n,), default=None
         How often each row counts.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
     density : {"parzen"} or None, default="parzen"
         What f̂ is; None leaves it out.

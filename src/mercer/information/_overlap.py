@@ -23,7 +23,7 @@ def overlap_width(kernel: Kernel, bandwidth_x: float, bandwidth_y: float) -> flo
         return cross_width(bandwidth_x, bandwidth_y)
     if bandwidth_x != bandwidth_y:
         raise ValueError(
-            f"two bandwidths, {bandwidth_x:g} and {bandwidth_y:g}, need kernel='gaussian', got "
+            f"Two bandwidths, {bandwidth_x:g} and {bandwidth_y:g}, need kernel='gaussian', got "
             f"{kernel.name!r}; pass one bandwidth."
         )
     return bandwidth_x

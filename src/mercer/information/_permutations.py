@@ -101,9 +101,9 @@ def _sums_within(
                 d2 = norms[c:d, None] + norms[None, a:b] - 2 * products
                 d2 = xp.where(d2 < 0, xp.zeros_like(d2), d2)
             else:
-                d2 = xp.zeros_like(norms[c:d, None] + norms[None, a:b])
-                for f in range(Z.shape[1]):
-                    d2 = d2 + (Z[c:d, f, None] - Z[None, a:b, f]) ** 2
+                d2 = kernel.squared_distances(
+                    Z[c:d, f, None] - Z[None, a:b, f] for f in range(Z.shape[1])
+                )
             if a == c:
                 d2 = xp.where(like(np.eye(b - a, dtype=bool), Z, xp.bool), np.inf, d2)
             # No value is above the scale, but for the rounding of distances.

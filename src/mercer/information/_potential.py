@@ -26,10 +26,10 @@ def information_potential(
         :func:`mercer.bandwidth.resolve_bandwidth` by its name.
     sample_weight : array-like of shape (n,), default=None
         How often each row counts.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        The window.  The integral is exact for Gaussian windows.  For others it is the sample mean
-        of the density, the double sum of the window itself at width h, EQ eq. (62); "cauchy" is
-        a density in one dimension only.
+    kernel : str or Kernel, default="gaussian"
+        The window, by a name from :mod:`mercer.kernels`.  The integral is exact for Gaussian
+        windows.  For others it is the sample mean of the density, the double sum of the window
+        itself at width h, EQ eq. (62); "cauchy" is a density in one dimension only.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def log_information_potential(
         Width h of the Parzen window, or a rule by its name.
     sample_weight : array-like of shape (n,), default=None
         How often each row counts.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         The window, as for :func:`information_potential`.
 
     Returns
@@ -118,7 +118,7 @@ def renyi_quadratic_entropy(
         Width h of the Parzen window, or a rule by its name.
     sample_weight : array-like of shape (n,), default=None
         How often each row counts.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         The window, as for :func:`information_potential`.
 
     Returns

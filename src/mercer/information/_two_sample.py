@@ -108,7 +108,7 @@ def two_sample_test(
         Gaussian windows and h for others, the median distance of two rows (of 1000 at random if
         there are more).  A rule of :func:`mercer.bandwidth.resolve_bandwidth` sees the rows of
         both samples.
-    kernel : {"gaussian", "laplace", "cauchy"} or Kernel, default="gaussian"
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         A Mercer kernel.
     n_permutations : int, default=999
         B; the least p-value is 1/(1 + B).

@@ -1,4 +1,4 @@
-"""What a kernel is: a function of the squared distance, with everything known about it.
+r"""What a kernel is: a function of the distance, with everything known about it.
 
 A kernel here is unnormalised (1 at distance zero) and has one width, its *bandwidth* b:
 
@@ -6,10 +6,14 @@ A kernel here is unnormalised (1 at distance zero) and has one width, its *bandw
 name            k(x, y), r = ‖x − y‖          Mercer kernel    finite integral
 ==============  ============================  ===============  ==================
 gaussian        exp(−r² / 2b²)                yes              yes
-laplace         exp(−r / b)                   yes              yes
+exponential     exp(−r / b)                   yes              yes
+laplacian       exp(−Σ\|xₖ − yₖ\| / b)        yes              yes
 epanechnikov    max(0, 1 − r² / b²)           no               yes
 cauchy          1 / (1 + r² / b²)             yes              in one dimension
 ==============  ============================  ===============  ==================
+
+The names are scikit-learn's: ``exponential`` is that of its ``KernelDensity``, with the Euclidean
+distance, ``laplacian`` that of its ``laplacian_kernel``, with the city-block distance.
 
 The package is also the only place that converts between widths.  A Gaussian Parzen window
 of width h overlaps with another one as a Gaussian of width √2·h: that is the *Mercer width*.

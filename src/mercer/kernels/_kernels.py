@@ -1,12 +1,15 @@
-"""The four kernels as frozen descriptions: profile, logarithm, integrals; and their widths.
+"""The five kernels as frozen descriptions: profile, logarithm, integrals; and their widths.
 
 A Parzen bandwidth h, the Mercer width √2·h and scikit-learn's ``gamma`` are converted here only.
 """
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from math import inf, lgamma, log, pi
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from mercer._arrays import Array
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A radial kernel k(r²/b²) with k(0) = 1.
+    """A kernel k(r²/b²) of the distance r of two points, with k(0) = 1.
 
     Parameters
     ----------
@@ -33,6 +36,8 @@ class Kernel(ABC):
     is_smooth : bool
         Whether k is a smooth function of r² at zero.  If not, small distances must be
         accurate, and the product formula ‖x‖² + ‖y‖² − 2x·y, which loses them, is not used.
+    metric : {"euclidean", "cityblock"}
+        Which distance r is: √Σ(xₖ − yₖ)², or Σ|xₖ − yₖ|.
     """
 
     name: str
@@ -40,6 +45,14 @@ class Kernel(ABC):
     bandwidth_power: int
     is_exponential: bool
     is_smooth: bool
+    metric: str = "euclidean"
+
+    def squared_distances(self, differences: Iterable[Array]) -> Array:
+        """Return r² from the differences of one coordinate after the other."""
+        if self.metric == "euclidean":
+            return _added_up(difference * difference for difference in differences)
+        r = _added_up(abs(difference) for difference in differences)
+        return r * r
 
     def coefficient(self, bandwidth: float) -> float:
         """Return what r**bandwidth_power is multiplied by inside the profile."""
@@ -98,7 +111,7 @@ class _Gaussian(Kernel):
         return n_features * (0.5 * log(pi) + _log_width(bandwidth))
 
 
-class _Laplace(Kernel):
+class _Exponential(Kernel):
     def _profile(self, d2: Array, xp: Any, bandwidth: float) -> Array:
         return xp.exp(self._log_profile(d2, xp, bandwidth))
 
@@ -116,6 +129,14 @@ class _Laplace(Kernel):
 
     def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
         return self.log_normaliser(bandwidth, n_features) - n_features * log(2)  # half the width
+
+
+class _Laplacian(_Exponential):
+    def log_normaliser(self, bandwidth: float, n_features: int) -> float:
+        return n_features * (log(2) + _log_width(bandwidth))  # of each coordinate, ∫ exp(−|t|/b)
+
+    def log_self_overlap(self, bandwidth: float, n_features: int) -> float:
+        return n_features * _log_width(bandwidth)
 
 
 class _Epanechnikov(Kernel):
@@ -154,7 +175,7 @@ class _Cauchy(Kernel):
         if n_features > 1:
             raise ValueError(
                 "kernel 'cauchy' is not a density in two or more dimensions: its integral "
-                f"diverges (the data have {n_features} columns); use 'gaussian' or 'laplace'."
+                f"diverges (the data have {n_features} columns); use 'gaussian' or 'exponential'."
             )
         return log(pi) + _log_width(bandwidth)
 
@@ -163,7 +184,7 @@ class _Cauchy(Kernel):
         if d > 3:
             raise ValueError(
                 "kernel 'cauchy' has no finite self-overlap in four or more dimensions "
-                f"(the data have {d} columns); use 'gaussian' or 'laplace'."
+                f"(the data have {d} columns); use 'gaussian' or 'exponential'."
             )
         # ∫ rᵈ⁻¹ / (1 + r²)² dr = B(d/2, 2 − d/2) / 2
         log_beta = lgamma(d / 2) + lgamma(2 - d / 2)
@@ -174,7 +195,8 @@ KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
         _Gaussian("gaussian", True, 2, True, True),
-        _Laplace("laplace", True, 1, True, False),
+        _Exponential("exponential", True, 1, True, False),
+        _Laplacian("laplacian", True, 1, True, False, "cityblock"),
         _Epanechnikov("epanechnikov", False, 2, False, True),
         _Cauchy("cauchy", True, 2, False, True),
     )
@@ -186,7 +208,7 @@ def get_kernel(kernel: str | Kernel) -> Kernel:
 
     Parameters
     ----------
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel
+    kernel : {"gaussian", "exponential", "laplacian", "epanechnikov", "cauchy"} or Kernel
         A name, or a kernel, which is returned as it is.
 
     Returns
@@ -229,6 +251,10 @@ def _over_power(value: Any, width: float, power: int) -> Any:
     if power == 2 and not _has_square(width):
         return value / width / width
     return value / width**power
+
+
+def _added_up(terms: Iterable[Array]) -> Array:
+    return reduce(add, terms)
 
 
 def _with_namespace(squared_distance: Array) -> tuple[Array, Any]:

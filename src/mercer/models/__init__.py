@@ -2,9 +2,9 @@
 
 ::
 
-    LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _catalogue
+    LabelledTable ── make_model(name) ──▶ Pipeline [table, model]       _make_model
         │                                   ├─ tuned by folds           _tuned
-        │                                   ├─ on at most so many rows  _wrappers
+        │                                   ├─ on a sample of the rows  _wrappers
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
         ▼
@@ -31,8 +31,8 @@ each digest fits and the trees point to nodes that exist.
 (['fig'], 'fruit')
 """
 
-from mercer.models._catalogue import ModelInfo, describe_model, list_models, make_model
 from mercer.models._device import OnDevice, check_device, on_device
+from mercer.models._make_model import ModelInfo, describe_model, list_models, make_model
 from mercer.models._scoring import ModelScore, choose_model, score_model
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier

@@ -20,12 +20,12 @@ from mercer._arrays import detached, refuse_tensor, to_numpy
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer._system.extras import how_to_install
-from mercer.models._wrappers import CappedClassifier, DelegatingClassifier
+from mercer.models._wrappers import CappedClassifier, DelegatingClassifier, keep_features
 from mercer.samples import check_row_weights
 
 __all__ = ["OnDevice", "check_device", "off_device", "on_device"]
 
-# Those that compute with tensors.
+# The classifiers of these packages compute with tensors.
 _PACKAGES = ("mercer.classifiers.", "mercer.discriminants.")
 
 
@@ -34,7 +34,7 @@ class MissingTorchError(ImportError, ValueError):
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that cannot be computed on.
+    """Raise if a device cannot be computed on.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class OnDevice(DelegatingClassifier):
 
     Notes
     -----
-    A prediction carries the fitted arrays to the device anew.  Scikit-learn switches its
+    Every prediction carries the fitted arrays to the device again.  Scikit-learn switches its
     array API dispatch on only where the environment variable ``SCIPY_ARRAY_API`` is 1, since
     some of its own estimators pass tensors on to SciPy.  Mercer's do not, and the
     variable is set here for as long as a call lasts.
@@ -160,7 +160,7 @@ class OnDevice(DelegatingClassifier):
         with _dispatching():
             fitted = clone(self.estimator).fit(self._put(X), y, **weights)
         self.estimator_ = _with_arrays(fitted, _fetch)
-        if hasattr(self, "feature_names_in_"):  # tensors have none
+        if hasattr(self, "feature_names_in_"):  # Tensors have no names.
             self.estimator_.feature_names_in_ = self.feature_names_in_
         self.classes_ = self.estimator_.classes_
         return self
@@ -223,10 +223,8 @@ def on_device(pipeline: Pipeline, device: str) -> Pipeline:
             return model
         wrapper = OnDevice(model, device=device)
         if hasattr(model, "classes_"):  # fitted
-            wrapper.estimator_ = model
-            for name in ("classes_", "feature_names_in_", "n_features_in_"):
-                if hasattr(model, name):
-                    setattr(wrapper, name, getattr(model, name))
+            wrapper.estimator_, wrapper.classes_ = model, model.classes_
+            keep_features(wrapper, model)
         return wrapper
 
     return _with_classifier(pipeline, wrap)
@@ -256,8 +254,8 @@ def _with_classifier(pipeline: Pipeline, change: Callable[[Any], Any]) -> Pipeli
     return Pipeline([*steps, (name, model)])
 
 
-class _Variable:
-    """``SCIPY_ARRAY_API``, 1 for as long as any thread is within."""
+class _ArrayAPIVariable:
+    """Sets ``SCIPY_ARRAY_API`` to 1 for as long as any thread is within."""
 
     _name = "SCIPY_ARRAY_API"
 
@@ -282,7 +280,7 @@ class _Variable:
                     os.environ[self._name] = self._before
 
 
-_VARIABLE = _Variable()
+_VARIABLE = _ArrayAPIVariable()
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from mercer.models._catalogue import make_model
 from mercer.models._device import on_device
+from mercer.models._make_model import make_model
 from mercer.spectral import stratified_rows
 from mercer.tables import LabelledTable
 

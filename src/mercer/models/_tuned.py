@@ -22,7 +22,7 @@ from mercer.spectral import stratified_rows
 
 __all__ = ["TunedClassifier"]
 
-_TABLES = 6  # arrays of (rows, classes) that answering holds at once
+_TABLES = 6  # An answer holds this many arrays of (rows, classes) at once.
 
 
 class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def check_indexable(X: Any, wrapper: Any) -> Any:
-    """Return rows of any kind, texts included, that parts can be taken of."""
+    """Return rows of any kind, texts included, as something of which parts can be taken."""
     refuse_tensor(X, wrapper)
     return indexable(X)[0]
 
@@ -40,7 +40,7 @@ def check_classes(X: Any, y: Any, wrapper: Any) -> NDArray[Any]:
 
 
 def keep_features(wrapper: Any, fitted: Any) -> None:
-    """Copy what the fitted classifier knows of the columns; one of texts knows nothing."""
+    """Copy what the fitted classifier knows of the columns, if it knows anything."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(wrapper, name, getattr(fitted, name))

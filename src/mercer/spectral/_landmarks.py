@@ -30,7 +30,7 @@ class LandmarkMap:
                 return
             jitter *= 10.0
         raise ValueError(
-            "the kernel matrix of the landmarks is not positive semi-definite: take a Mercer "
+            "The kernel matrix of the landmarks is not positive semi-definite: take a Mercer "
             "kernel, or penalty='coef'."
         )
 

@@ -254,7 +254,7 @@ def _check_positive(values: Array, rounding: float) -> None:
     least, most = float(values[0]), float(values[-1])
     if least < -max(_INDEFINITE * abs(most), rounding):
         raise ValueError(
-            "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
+            "The kernel matrix is not positive semi-definite: its smallest eigenvalue is "
             f"{least:.2g}, the largest {most:.2g}; penalty='coef' takes such a kernel."
         )
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._system.words import did_you_mean, listed
 from mercer.studies._panels import Panel
 
 if TYPE_CHECKING:
@@ -270,8 +270,8 @@ class Study:
 def _check_row(label: str, labels: Sequence[str], where: str, what: str) -> None:
     """Raise if no row has this label: what belongs to it would be lost silently."""
     if label not in labels:
-        near = ", ".join(get_close_matches(label, labels) or labels)
-        raise ValueError(f"{where} has no row {label!r}, which {what} names: perhaps {near}?")
+        hint = did_you_mean(label, labels, f"its rows are {listed(labels)}.")
+        raise ValueError(f"{where} has no row {label!r}, which {what} names: {hint}")
 
 
 def read_published(text: str) -> Mapping[tuple[str, str], Published]:

@@ -57,11 +57,13 @@ def kernel_sum(
         Weights of the rows of Y, of any sign; c columns give c sums.
     groups : array-like of int of shape (m,), default=None
         Group 0…G−1 of each row of Y: one sum for each group, at the cost of one sum.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        See :mod:`mercer.kernels`.
+    kernel : str or Kernel, default="gaussian"
+        "gaussian", "exponential", "laplacian" (of the city-block distance), "epanechnikov" or
+        "cauchy": see :mod:`mercer.kernels`.
     bandwidth : float or array-like of shape (b,)
         Width of the kernel that is summed: exp(−r²/2·bandwidth²).  Several are computed in one
-        pass; where they shrink by √2 (by 2 for "laplace"), most of them by squaring.
+        pass; where they shrink by √2 (by 2 for "exponential" and
+        "laplacian"), most of them by squaring.
     exclude_self : bool, default=False
         Leave out the term of a row with itself (by index); only with Y=None.
     method : {"auto", "direct", "fast"}, default="auto"
@@ -143,8 +145,8 @@ def log_kernel_sum(
         Weights of the rows of Y, none negative; c columns give c sums.
     groups : array-like of int of shape (m,), default=None
         Group 0…G−1 of each row of Y.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        What is summed.
+    kernel : str or Kernel, default="gaussian"
+        What is summed: a name from :mod:`mercer.kernels`.
     bandwidth : float or array-like of shape (b,)
         Width of the kernel, or several.
     exclude_self : bool, default=False

@@ -74,8 +74,8 @@ def explain_kernel_sum(
         Weights of the rows of Y, of any sign.
     groups : array-like of int of shape (m,), default=None
         Group 0…G−1 of each row of Y.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        What is summed.
+    kernel : str or Kernel, default="gaussian"
+        What is summed: a name from :mod:`mercer.kernels`.
     bandwidth : float or array-like of shape (b,)
         Width of the kernel, or several.
     exclude_self : bool, default=False

@@ -98,7 +98,10 @@ def _scale(problem: Problem, extent: float) -> float:
     """Return the power of two that takes the widest bandwidth near 1 and keeps squares finite."""
     exponent = frexp(problem.bandwidths[0])[1]
     if extent > 0:
-        exponent = max(exponent, frexp(extent)[1] - _LARGEST_EXPONENT[itemsize(problem.X)])
+        largest = _LARGEST_EXPONENT[itemsize(problem.X)]
+        if problem.kernel.metric == "cityblock":  # whose sums over the features are squared
+            largest -= 10
+        exponent = max(exponent, frexp(extent)[1] - largest)
     most = 120 if itemsize(problem.X) == 4 else 1000
     return float(2.0 ** -min(max(exponent, -most), most))
 

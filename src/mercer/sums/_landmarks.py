@@ -54,8 +54,8 @@ def landmark_kernel_sum(
         Of any sign.
     groups : array-like of int of shape (m,), default=None
         One sum for each group, each with its own landmarks and sample.
-    kernel : {"gaussian", "laplace", "epanechnikov", "cauchy"} or Kernel, default="gaussian"
-        What is summed.
+    kernel : str or Kernel, default="gaussian"
+        What is summed: a name from :mod:`mercer.kernels`.
     bandwidth : float
         Its width.
     n_landmarks : int, default=256

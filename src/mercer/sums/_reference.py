@@ -30,7 +30,7 @@ def run(problem: Problem) -> NDArray[np.longdouble]:
                 for j in range(problem.bounds[s], problem.bounds[s + 1]):
                     if problem.exclude_self and order[j] == i:
                         continue
-                    d2 = ((X[i] - Y[order[j]]) ** 2).sum()
+                    d2 = problem.kernel.squared_distances(X[i] - Y[order[j]])
                     w = np.longdouble(1) if weights is None else weights[j].astype(np.longdouble)
                     columns = slice(None) if np.ndim(w) else s
                     if problem.log:

@@ -65,5 +65,5 @@ __all__ = [
     "split_target",
     "write_table",
 ]
-# What Mercer's own packages take beside these; it may change without a word.
+# What Mercer's own packages import besides; it may change without notice.
 _FOR_MERCER = ("typed_frame", "write_delimited")

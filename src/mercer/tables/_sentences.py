@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mercer._system import words
-from mercer._system.words import count_of as counted
 from mercer._system.words import did_you_mean, quoted
 
 __all__ = [
     "ColumnNotFoundError",
     "MissingPackageError",
-    "counted",
     "did_you_mean",
     "listed",
     "quoted",

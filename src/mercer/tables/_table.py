@@ -125,7 +125,7 @@ def as_table(data: Any) -> Table:
 
 
 def check_names(names: list[str], table: str) -> None:
-    """Refuse names that are given twice."""
+    """Raise if two columns have the same name."""
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         places = [str(i + 1) for i, name in enumerate(names) if name == twice]

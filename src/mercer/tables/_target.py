@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer.tables._sentences import counted, listed, quoted
+from mercer._system.words import count_of
+from mercer.tables._sentences import listed, quoted
 from mercer.tables._table import Column, LabelledTable, Table, as_table
 from mercer.tables.typing._cells import as_numbers, as_text, is_number
 from mercer.tables.typing._kinds import check_column, describe_columns
@@ -14,10 +15,10 @@ from mercer.tables.typing._match import typed_frame
 
 __all__ = ["split_target"]
 
-_MANY_NUMBERS = 20  # different numbers up to which they are taken for classes without doubt
-_ROWS_PER_CLASS = 5  # fewer on average, and many numbers are quantities
+_FEW_CLASSES = 20  # Up to this many different values are classes without doubt.
+_ROWS_PER_CLASS = 5  # More numbers are a quantity if they have fewer rows on average.
 _MOST_CLASSES = 1000
-_MOST_NOTES = 10  # on columns that are read in a particular way
+_MOST_NOTES = 10  # At most this many notes tell of columns that are read in a particular way.
 
 
 def split_target(
@@ -82,7 +83,7 @@ def split_target(
         raise ValueError(f"No row has a value in {where}: choose another target.")
     if n_without:
         notes.append(
-            f"{counted(n_without, 'row')} without a value of {quoted(target)} "
+            f"{count_of(n_without, 'row')} without a value of {quoted(target)} "
             f"{'is' if n_without == 1 else 'are'} left out."
         )
     counts = np.bincount(classes.codes[has_class], minlength=len(classes.categories))
@@ -93,12 +94,12 @@ def split_target(
         rare = [str(name) for name in classes.categories[is_rare]]
         if len(counts) - len(rare) < 2:
             raise ValueError(
-                f"Fewer than two classes in {where} have {counted(min_class_rows, 'row')} or more "
+                f"Fewer than two classes in {where} have {count_of(min_class_rows, 'row')} or more "
                 f"(too small: {listed(rare)}): add rows or choose another target."
             )
         notes.append(
-            f"{counted(len(rare), 'class', 'classes')} of {quoted(target)} with fewer than "
-            f"{counted(min_class_rows, 'row')} ({listed(rare)}) "
+            f"{count_of(len(rare), 'class', 'classes')} of {quoted(target)} with fewer than "
+            f"{count_of(min_class_rows, 'row')} ({listed(rare)}) "
             f"{'is' if len(rare) == 1 else 'are'} left out."
         )
     keep = np.append(~is_rare, False)[classes.codes]
@@ -106,7 +107,7 @@ def split_target(
     columns = describe_columns(Table(frame, table.name), target, kinds=kinds)
     if not any(column.used for column in columns):
         raise ValueError(
-            f"No column of {table.name} is left to learn from{_why(columns)}; add one."
+            f"No column of {table.name} is left to learn from{_why_unused(columns)}; add one."
         )
     notes += _column_notes(columns)
     names = np.asarray(classes.categories, dtype=object)[classes.codes[keep]]
@@ -120,14 +121,14 @@ def split_target(
 
 
 def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, where: str) -> None:
-    """Refuse a target without two classes, and one that is a quantity, a name or a sentence."""
+    """Raise if a target has one class only, or holds a quantity, names or sentences."""
     n_classes, n_rows = len(counts), int(counts.sum())
     if n_classes == 1:
         raise ValueError(
             f"Every row has the same class {quoted(classes.categories[0])} in {where}, so there is "
             "nothing to tell apart: choose another target."
         )
-    many = n_classes > _MANY_NUMBERS
+    many = n_classes > _FEW_CLASSES
     if is_number(values):
         numbers = as_numbers(values)
         is_fraction = bool(np.any(numbers[np.isfinite(numbers)] % 1))
@@ -140,12 +141,12 @@ def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, wher
             )
     elif many and (2 * n_classes > n_rows or n_classes > _MOST_CLASSES):
         raise ValueError(
-            f"{n_classes} different values in {counted(n_rows, 'row')} of {where} look like names "
+            f"{n_classes} different values in {count_of(n_rows, 'row')} of {where} look like names "
             "or text, not classes: choose another target."
         )
 
 
-def _why(columns: list[Column]) -> str:
+def _why_unused(columns: list[Column]) -> str:
     if not columns:
         return ": it has none but the target"
     reasons = [f"{quoted(column.name)} ({column.kind}: {column.reason})" for column in columns[:3]]
@@ -153,14 +154,14 @@ def _why(columns: list[Column]) -> str:
 
 
 def _column_notes(columns: list[Column]) -> list[str]:
-    """One note on all columns that are not used, and one on those read in a particular way."""
+    """Return a note on the columns that are not used, and notes on how others are read."""
     unused = [column for column in columns if not column.used]
     notes = []
     if unused:
         shown = ", ".join(f"{quoted(column.name)} ({column.kind})" for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
         are = "is" if len(unused) == 1 else "are"
-        notes.append(f"{counted(len(unused), 'column')} {are} not used: {shown}{more}.")
+        notes.append(f"{count_of(len(unused), 'column')} {are} not used: {shown}{more}.")
     by_reason: dict[str, list[str]] = {}
     for column in columns:
         if column.used and column.reason:
@@ -175,7 +176,7 @@ def _column_notes(columns: list[Column]) -> list[str]:
     if rest:
         are = "is" if len(rest) == 1 else "are"
         notes.append(
-            f"{counted(len(rest), 'more column')} ({listed(rest)}) {are} read in a particular way; "
-            "the list of columns says how."
+            f"{count_of(len(rest), 'more column')} ({listed(rest)}) {are} read in a particular "
+            "way; the list of columns says how."
         )
     return notes

@@ -2,7 +2,7 @@
 
 ::
 
-    LabelledTable ── project_table ──▶ two coordinates for each row           _map
+    LabelledTable ── project_table ──▶ two coordinates for each row           _table_map
     Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
 
 Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
@@ -20,7 +20,7 @@ True
 
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._difference import TableDifference, measure_tables
-from mercer.views._map import PROJECTIONS, project_table
+from mercer.views._table_map import PROJECTIONS, project_table
 
 __all__ = [
     "PROJECTIONS",

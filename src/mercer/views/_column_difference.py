@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 
+from mercer._arrays import FloatArray
 from mercer.tables import Column
 
 __all__ = ["ColumnDifference", "column_difference"]
@@ -59,7 +60,8 @@ def column_difference(
     gap, p = 0.0, 1.0
     if len(a) and len(b):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # exact p-value approximated
+            # SciPy warns where it approximates the p-value.
+            warnings.simplefilter("ignore", RuntimeWarning)
             found = ks_2samp(a, b)
         gap, p = float(found.statistic), float(found.pvalue)
     texts = [_median(part, column) for part in (a, b)]
@@ -108,7 +110,7 @@ def _contingency(counts: NDArray[np.intp]) -> float:
     return float(chi2_contingency(counts, correction=False).pvalue)
 
 
-def _as_floats(values: pd.Series) -> NDArray[np.float64]:
+def _as_floats(values: pd.Series) -> FloatArray:
     """Return numbers as they are and dates as days from 1970."""
     if pd.api.types.is_datetime64_any_dtype(values):
         days = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
@@ -116,7 +118,7 @@ def _as_floats(values: pd.Series) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _median(part: NDArray[np.float64], column: Column) -> str:
+def _median(part: FloatArray, column: Column) -> str:
     if not len(part):
         return "no values"
     middle = float(np.median(part))

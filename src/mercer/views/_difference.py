@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
+from mercer._system.words import p_value
 from mercer.comparison import holm_correction
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import (
@@ -22,7 +24,7 @@ from mercer.views._column_difference import ColumnDifference, column_difference
 __all__ = ["TableDifference", "measure_tables"]
 
 _LEVEL = 0.05
-_MAX_ROWS = 2500  # The test of all columns together takes at most so many rows of each table.
+_MAX_ROWS = 2500  # All columns together are tested on at most as many rows of each table.
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class TableDifference:
         return self.pvalue <= self.level / 2 or bool(self.differing)
 
     def __str__(self) -> str:
-        together = f"all columns together: p = {self.pvalue:.2g}"
+        together = f"all columns together: {p_value(self.pvalue)}"
         who = f"{self.names[0]} and {self.names[1]}"
         if not self.differs:
             return (
@@ -230,8 +232,8 @@ def _read_alike(
 
 
 def _sample_rows(
-    Z: NDArray[np.float64], is_second: NDArray[np.bool_], random_state: int
-) -> tuple[list[NDArray[np.float64]], list[str]]:
+    Z: FloatArray, is_second: NDArray[np.bool_], random_state: int
+) -> tuple[list[FloatArray], list[str]]:
     rng = np.random.default_rng(random_state)
     parts, is_cut = [], False
     for mask in (~is_second, is_second):

@@ -98,7 +98,7 @@ SAID = [
     ("tables.md", "clipped at ±# standard", private("tables._LIMIT")),
     ("tables.md", "fewer than # rows; at most # categories",
      private("tables._MIN_FREQUENCY"), private("tables._MAX_CATEGORIES")),
-    ("tables.md", "more than # different numbers that", private("tables._MANY_NUMBERS")),
+    ("tables.md", "more than # different numbers that", private("tables._FEW_CLASSES")),
     ("tables.md", "`max_bytes` | # GiB", default(tables.read_table, "max_bytes") / 2**30),
     ("tables.md", "`max_line` | # MiB", default(tables.read_table, "max_line") / 2**20),
     ("tables.md", "`max_columns` | # |", default(tables.read_table, "max_columns")),

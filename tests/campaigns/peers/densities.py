@@ -11,7 +11,7 @@ from mercer.information import cross_information_potential
 from mercer.kernels import get_kernel
 from mercer.sums import kernel_sum, log_kernel_sum
 
-_KERNELS = {"gaussian": "gaussian", "epanechnikov": "epanechnikov", "exponential": "laplace"}
+_KERNELS = {"gaussian": "gaussian", "epanechnikov": "epanechnikov", "exponential": "exponential"}
 
 
 class KernelDensity(neighbors.KernelDensity):

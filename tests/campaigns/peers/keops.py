@@ -14,7 +14,7 @@ import torch
 from mercer.sums import kernel_sum, log_kernel_sum
 
 # Widths at which Mercer's kernels are KeOps' formulas of a distance: exp(−r²), exp(−r), 1/(1 + r²).
-_WIDTHS = {"gaussian": 0.5**0.5, "laplace": 1.0, "cauchy": 1.0}
+_WIDTHS = {"gaussian": 0.5**0.5, "exponential": 1.0, "cauchy": 1.0}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class LazyTensor:
 
     def __neg__(self) -> "LazyTensor":
         if self.step == "root":
-            return replace(self, step="log-kernel", kernel="laplace")
+            return replace(self, step="log-kernel", kernel="exponential")
         if self.step == "points":
             return replace(self, x=-self.x)
         self._must_be("distance")

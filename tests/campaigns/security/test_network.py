@@ -16,7 +16,7 @@ def test_only_a_missing_data_set_is_fetched_and_only_if_allowed(asked, tmp_path,
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     monkeypatch.delenv("MERCER_DATA", raising=False)
     info = next(one for one in registry().values() if one.openml and not one.bundled)
-    monkeypatch.setattr("mercer.datasets._load.locate_in_package", lambda info: None)
+    monkeypatch.setattr("mercer.datasets._places.locate_in_package", lambda info: None)
     load_dataset("iris")
     assert main(["datasets"]) == 0
     with pytest.raises(DatasetNotFoundError):

@@ -135,7 +135,7 @@ LAPLACIAN = {
     "random_state": [0],
 }
 PARZEN = {
-    "kernel": ["gaussian", "gaussian", "laplace", "cauchy", "epanechnikov"],
+    "kernel": ["gaussian", "gaussian", "exponential", "cauchy", "epanechnikov"],
     "priors": [None, "uniform"],
     "scoring": ["accuracy", "balanced_accuracy"],
 }

@@ -34,7 +34,7 @@ def exact_log(name, d2, b):
     match name:
         case "gaussian":
             return -u / 2, u
-        case "laplace":
+        case "exponential" | "laplacian":
             return -mp.sqrt(u), u
         case "cauchy":
             return -mp.log1p(u), u
@@ -91,13 +91,17 @@ def test_integrals_of_kernels(kernel, bandwidth, d, squared):
         assert kernel == "cauchy", out
         assert d > (3 if squared else 1)
         return out
+    if kernel == "laplacian":  # (2b)ᵈ and bᵈ
+        each = mp.log(mp.mpf(bandwidth)) + (0 if squared else mp.log(2))
+        agree(out, float(d * each), atol=64 * EPS * (10 + d * abs(float(each)) + d))
+        return None
     b, sphere = mp.mpf(bandwidth), mp.log(2) + d * mp.log(mp.pi) / 2 - mp.loggamma(mp.mpf(d) / 2)
     # The sphere's area times ∫ k(r)ᵖ rᵈ⁻¹ dr, by its beta and gamma functions.
     radial = {
         ("gaussian", False): lambda: (d / mp.mpf(2) - 1) * mp.log(2) + mp.loggamma(mp.mpf(d) / 2),
         ("gaussian", True): lambda: mp.loggamma(mp.mpf(d) / 2) - mp.log(2),
-        ("laplace", False): lambda: mp.loggamma(d),
-        ("laplace", True): lambda: mp.loggamma(d) - d * mp.log(2),
+        ("exponential", False): lambda: mp.loggamma(d),
+        ("exponential", True): lambda: mp.loggamma(d) - d * mp.log(2),
         ("epanechnikov", False): lambda: mp.log(mp.beta(mp.mpf(d) / 2, 2) / 2),
         ("epanechnikov", True): lambda: mp.log(mp.beta(mp.mpf(d) / 2, 3) / 2),
         ("cauchy", False): lambda: mp.log(mp.beta(mp.mpf(d) / 2, 1 - mp.mpf(d) / 2) / 2),

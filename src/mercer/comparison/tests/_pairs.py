@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from mercer._system.words import confidence, p_value
+
 __all__ = [
     "PairTest",
     "PairedTestResult",
@@ -17,24 +19,14 @@ __all__ = [
     "favoured",
     "holm_correction",
     "interval_phrase",
-    "p_phrase",
     "run_pairs",
 ]
-
-
-def p_phrase(pvalue: float) -> str:
-    """Write a p-value with the digits that matter: ``p = 0.11``, ``p < 0.001``."""
-    if pvalue < 0.001:
-        return "p < 0.001"
-    if pvalue == 1.0:
-        return "p = 1"
-    return f"p = {pvalue:.3f}" if pvalue < 0.1 else f"p = {pvalue:.2f}"
 
 
 def interval_phrase(interval: tuple[float, float], level: float, *, effect: float) -> str:
     """Write an interval as the one named first sees it: ``95 % interval -0.01 to 0.03``."""
     low, high = interval if effect >= 0 else (0 - interval[1], 0 - interval[0])
-    percent = f"{100 * level:.4g} %"
+    percent = confidence(level)
     if isnan(low) or isinf(low):
         return f"no {percent} interval" if isnan(low) else f"no finite {percent} interval"
     return f"{percent} interval {low:.3g} to {high:.3g}"
@@ -107,7 +99,7 @@ class PairedTestResult:
             verdict = "nothing tells them apart"
         else:
             verdict = "that could be chance"
-        return f"{self.finding}; {verdict} ({p_phrase(self.pvalue)})"
+        return f"{self.finding}; {verdict} ({p_value(self.pvalue)})"
 
 
 # Tests the estimators of two names.

@@ -8,13 +8,13 @@ import pandas as pd
 from scipy import stats
 from scipy.special import gammaln
 
+from mercer._system.words import p_value
 from mercer.comparison._checks import (
     FloatArray,
     check_confidence_level,
     largest,
     without_rounding,
 )
-from mercer.comparison.tests._pairs import p_phrase
 
 __all__ = [
     "FriedmanResult",
@@ -132,7 +132,7 @@ class FriedmanResult:
         verdict = "more than chance explains" if self.significant else "no more than chance could"
         return (
             f"over {self.n_datasets} data sets the ranks of {self.n_estimators} estimators differ "
-            f"{verdict} ({p_phrase(self.pvalue)})"
+            f"{verdict} ({p_value(self.pvalue)})"
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._system.files import read_at_most, shown_path, sweep, written_whole
+from mercer._system.words import limit_of_bytes
 
 __all__ = [
     "CARD",
@@ -61,8 +62,8 @@ def read_members(path: str | os.PathLike[str], max_bytes: int) -> dict[str, byte
         raise ValueError(f"{file} {what} ({why}): {remedy}.") from error
     if not is_small:
         raise ValueError(
-            f"{file} unpacks to more than {max_bytes >> 20} MiB, the most that is read: it is "
-            "refused."
+            f"{file} unpacks to more than {limit_of_bytes(max_bytes)}, the most that is read: "
+            "it is refused."
         )
     if len(members) < len(infos):
         raise ValueError(
@@ -104,8 +105,8 @@ def _read_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
         raise type(error)(f"File {name} cannot be read ({why}): check it.") from error
     if len(content) > max_bytes:
         raise ValueError(
-            f"File {name} is larger than {max_bytes >> 20} MiB, the most that is read: it is "
-            "refused."
+            f"File {name} is larger than {limit_of_bytes(max_bytes)}, the most that is read: "
+            "it is refused."
         )
     if not content:
         raise ValueError(f"File {name} is empty: fit the model again by mercer fit.")

@@ -17,6 +17,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
 from mercer._system.files import shown_path
+from mercer._system.words import limit_of_bytes
 from mercer.models._device import off_device
 from mercer.models.files._archive import (
     CARD,
@@ -95,8 +96,8 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
         )
     if sum(map(len, members.values())) > _MAX_BYTES:
         raise ValueError(
-            f"The model takes more than {_MAX_BYTES >> 20} MiB, the most that is read again: fit "
-            "it on fewer rows, or choose another model."
+            f"The model takes more than {limit_of_bytes(_MAX_BYTES)}, the most that is read again: "
+            "fit it on fewer rows, or choose another model."
         )
     digests = {name: digest(member) for name, member in members.items()}
     described = card.to_dict()

@@ -38,7 +38,7 @@ TRUSTED = (
     "mercer.discriminants._sparse.SparseKernelFisherDiscriminant",
     "mercer.kernels._functions.KernelFunction",
     "mercer.models._wrappers.CappedClassifier",
-    "mercer.models._catalogue.NamedForest",
+    "mercer.models._make_model.NamedForest",
     "mercer.models._tuned.TunedClassifier",
     "mercer.projections._laplacian_svc.LaplacianSVC",
     # Trees, whose indices are checked before anything is predicted: see _sound.

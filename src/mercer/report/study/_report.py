@@ -18,7 +18,7 @@ from mercer.report.study._about import repeat_command, run_facts
 from mercer.report.study._paper_tables import TableView, decimals, make_table, table_name
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import StudyCount, count_sentences, summarise
-from mercer.report.study._verdicts import Verdict, judge, written_audit
+from mercer.report.study._verdicts import Verdict, compare_columns, written_audit
 
 __all__ = ["list_cells", "write_report"]
 
@@ -133,7 +133,7 @@ def _study(
     for k, table in enumerate(study["tables"]):
         part = cells[cells["table"] == table["key"]]
         view = make_table(table, part)
-        verdict = judge(table, part, view.name)
+        verdict = compare_columns(table, part, view.name)
         tables.append(TableSection(f"{place}-table-{k + 1}", view, verdict))
     figures = [
         FigureSection(

@@ -12,7 +12,7 @@ from mercer.comparison import compare_over_datasets
 from mercer.report.charts._rank_chart import draw_ranks, groups_alike
 from mercer.report.study._paper_tables import decimals
 
-__all__ = ["Pair", "Verdict", "judge", "written_audit"]
+__all__ = ["Pair", "Verdict", "compare_columns", "written_audit"]
 
 _LEAST_ROWS, _LEAST_METHODS = 5, 2
 _LEVEL = 0.05
@@ -47,7 +47,7 @@ class Verdict:
         return [pair for pair in self.pairs if pair.significant]
 
 
-def judge(table: Mapping[str, Any], cells: pd.DataFrame, name: str) -> Verdict | None:
+def compare_columns(table: Mapping[str, Any], cells: pd.DataFrame, name: str) -> Verdict | None:
     """Compare the measured columns of a table; None where there is too little to compare.
 
     Honest numbers are compared where there are any, and those of the paper's protocol otherwise.

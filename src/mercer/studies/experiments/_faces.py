@@ -1,6 +1,7 @@
 """Faces and digits: rates by dimension, and tests of two classifiers (Rajamannar, Ramanan)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -34,7 +35,7 @@ from mercer.studies._model import Outcome
 from mercer.studies._panels import Line, Panel
 from mercer.studies._task import Task
 from mercer.studies.experiments._holdout import Holdout, compact, kept_predictions
-from mercer.studies.experiments._nearest_neighbour import error_surface
+from mercer.studies.experiments._nearest_neighbour import error_surface, nested_surface
 
 _Array = NDArray[Any]
 
@@ -103,26 +104,26 @@ def rates(task: Task) -> Outcome:
     """Recognition rate of the nearest neighbour, the dimension chosen by the protocol."""
     options = task.options
     part = _part(task)
-    Xa, ya, Xb, yb = part.X_train, part.y_train, part.X_test, part.y_test
-    width = min(options["dimensions"], len(ya) - 1)
+    width = min(options["dimensions"], len(part.y_train) - 1)
     model = _projection(options["method"], options.get("parameters", {}), width)
 
     def fit(X: _Array, y: _Array) -> Sequence[Any]:
         return [clone(model).fit(X, y)]
 
     if task.protocol == "paper":
-        return Outcome(values=100 - error_surface(fit, Xa, ya, Xb, yb, width))
-    folds = StratifiedKFold(options["folds"], shuffle=True, random_state=task.seed)
-    inner = list(folds.split(Xa, ya))[: options.get("folds_used")]
-    surfaces = [error_surface(fit, Xa[a], ya[a], Xa[b], ya[b], width)[0] for a, b in inner]
-    best = int(np.mean(surfaces, axis=0).argmin()) + 1
-    (fitted,) = fit(Xa, ya)
-    predicted = _nearest(fitted.transform(Xa)[:, :best], ya, fitted.transform(Xb)[:, :best])
-    return Outcome(
-        values=100 * np.mean(predicted == yb),
-        predictions=kept_predictions(part, predicted),
-        details={"dimension": best},
+        return Outcome(values=100 - error_surface(fit, part, width))
+    surface = nested_surface(
+        fit,
+        part,
+        width,
+        folds=options["folds"],
+        seed=task.seed,
+        used=options.get("folds_used"),
     )
+    best = int(surface[0].argmin()) + 1
+    (fitted,) = fit(part.X_train, part.y_train)
+    near, far = (fitted.transform(X)[:, :best] for X in (part.X_train, part.X_test))
+    return _recognised(part, _nearest(near, part.y_train, far), details={"dimension": best})
 
 
 def plain(task: Task) -> Outcome:
@@ -131,10 +132,12 @@ def plain(task: Task) -> Outcome:
     return _recognised(part, _nearest(part.X_train, part.y_train, part.X_test))
 
 
-def _recognised(part: Holdout, predicted: _Array) -> Outcome:
+def _recognised(
+    part: Holdout, predicted: _Array, details: Mapping[str, int] = MappingProxyType({})
+) -> Outcome:
     """Return the recognition rate of some predictions, and the predictions."""
     rate = 100 * np.mean(predicted == part.y_test)
-    return Outcome(values=rate, predictions=kept_predictions(part, predicted))
+    return Outcome(values=rate, predictions=kept_predictions(part, predicted), details=details)
 
 
 # Tables 1 and 4-7, Fig. 1: two classifiers at C − 1 dimensions ------------------------------------

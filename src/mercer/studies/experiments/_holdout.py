@@ -26,6 +26,16 @@ class Holdout:
     y_test: _Array
     rows: _Array
 
+    def within(self, train: _Array, test: _Array) -> "Holdout":
+        """Divide the training part once more; `rows` are then rows of the training part."""
+        return Holdout(
+            X_train=self.X_train[train],
+            y_train=self.y_train[train],
+            X_test=self.X_train[test],
+            y_test=self.y_train[test],
+            rows=test,
+        )
+
 
 def holdout(task: Task, *, scale: bool) -> Holdout:
     """Return the parts that a job trains and tests on.

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from mercer.studies.experiments._holdout import Holdout
+
 __all__ = [
     "Fitter",
     "error_surface",
     "label_surface",
-    "nearest_neighbour_errors",
     "nearest_neighbour_labels",
     "nested_surface",
 ]
@@ -64,53 +65,44 @@ def _vote(squared: _Array, codes: _Array, neighbors: int) -> _Array:
     return winner
 
 
-def nearest_neighbour_errors(
-    A: _Array, ya: _Array, B: _Array, yb: _Array, width: int, *, neighbors: int = 1
-) -> NDArray[np.float64]:
-    """Return the per cent of rows of B that the nearest rows of A misname, by dimensions."""
-    return _per_cent(nearest_neighbour_labels(A, ya, B, width, neighbors=neighbors) != yb)
-
-
-def label_surface(
-    fit: Fitter, Xa: _Array, ya: _Array, Xb: _Array, width: int, *, neighbors: int = 1
-) -> _Array:
-    """Return classes (variants, dimensions, rows) of the second part by models of the first."""
+def label_surface(fit: Fitter, part: Holdout, width: int, *, neighbors: int = 1) -> _Array:
+    """Return the classes (variants, dimensions, rows) that models of the training part name."""
     return np.stack(
         [
             nearest_neighbour_labels(
-                model.transform(Xa), ya, model.transform(Xb), width, neighbors=neighbors
+                model.transform(part.X_train),
+                part.y_train,
+                model.transform(part.X_test),
+                width,
+                neighbors=neighbors,
             )
-            for model in fit(Xa, ya)
+            for model in fit(part.X_train, part.y_train)
         ]
     )
 
 
 def error_surface(
-    fit: Fitter,
-    Xa: _Array,
-    ya: _Array,
-    Xb: _Array,
-    yb: _Array,
-    width: int,
-    *,
-    neighbors: int = 1,
+    fit: Fitter, part: Holdout, width: int, *, neighbors: int = 1
 ) -> NDArray[np.float64]:
-    """Return errors (variants, dimensions) on the second part of models fitted on the first."""
-    return _per_cent(label_surface(fit, Xa, ya, Xb, width, neighbors=neighbors) != yb)
+    """Return the per cent (variants, dimensions) of the test part that is misnamed."""
+    wrong = label_surface(fit, part, width, neighbors=neighbors) != part.y_test
+    per_cent: NDArray[np.float64] = 100 * np.count_nonzero(wrong, axis=-1) / wrong.shape[-1]
+    return per_cent
 
 
 def nested_surface(
-    fit: Fitter, X: _Array, y: _Array, width: int, *, folds: int, seed: int, neighbors: int = 1
+    fit: Fitter,
+    part: Holdout,
+    width: int,
+    *,
+    folds: int,
+    seed: int,
+    used: int | None = None,
+    neighbors: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the mean of the surface over folds of the training part alone."""
-    splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y)
-    surfaces = [
-        error_surface(fit, X[a], y[a], X[b], y[b], width, neighbors=neighbors) for a, b in splits
-    ]
+    """Return the mean of the surface over folds of the training part, or over the first `used`."""
+    splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    pairs = list(splits.split(part.X_train, part.y_train))[:used]
+    surfaces = [error_surface(fit, part.within(a, b), width, neighbors=neighbors) for a, b in pairs]
     mean: NDArray[np.float64] = np.mean(surfaces, axis=0)
     return mean
-
-
-def _per_cent(wrong: NDArray[np.bool_]) -> NDArray[np.float64]:
-    per_cent: NDArray[np.float64] = 100 * np.count_nonzero(wrong, axis=-1) / wrong.shape[-1]
-    return per_cent

@@ -108,14 +108,7 @@ def _choose(
     """
     weights, k = _weights(task.options), task.options.get("neighbors", 1)
     if task.protocol == "paper":
-        named = label_surface(
-            lambda X, y: fit(X, y, weights),
-            part.X_train,
-            part.y_train,
-            part.X_test,
-            width,
-            neighbors=k,
-        )
+        named = label_surface(lambda X, y: fit(X, y, weights), part, width, neighbors=k)
         errors = 100 * np.mean(named != part.y_test, axis=2)
         best, each = errors.argmin(axis=0), np.arange(width)
         return Outcome(
@@ -124,8 +117,7 @@ def _choose(
         )
     surface = nested_surface(
         lambda X, y: fit(X, y, weights),
-        part.X_train,
-        part.y_train,
+        part,
         width,
         folds=_INNER_FOLDS,
         seed=task.seed,
@@ -133,9 +125,8 @@ def _choose(
     )
     at, last = map(int, np.unravel_index(surface.argmin(), surface.shape))
     chosen = weights[at : at + 1]
-    named = label_surface(
-        lambda X, y: fit(X, y, chosen), part.X_train, part.y_train, part.X_test, width, neighbors=k
-    )[0, last]
+    surfaces = label_surface(lambda X, y: fit(X, y, chosen), part, width, neighbors=k)
+    named = surfaces[0, last]
     details: dict[str, float] = {"dimension": last + 1}
     if len(weights) > 1:
         details["weight"] = float(f"{chosen[0]:.4g}")

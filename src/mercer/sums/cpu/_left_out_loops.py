@@ -86,7 +86,7 @@ def _slightly_reweighted_sums(k, w, removed, squared, inverse, q):
 @_exact
 def absorb_left_out(
     X, start, stop, panels, n_columns, bounds, own,
-    scale, centre, product, kind, root, coefficients, rungs, own_value,
+    scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     W, removed, squared, inverse, highest, least, q, nearest, totals, drifts,
 ):  # fmt: skip
     """Take rows start…stop of X through all packed columns.
@@ -114,7 +114,7 @@ def absorb_left_out(
             for block in range(top, bottom, ROWS):
                 n_rows = min(ROWS, bottom - block)
                 fill_tile(
-                    rows, (block - top) * k, panels, k, first, last, product, root,
+                    rows, (block - top) * k, panels, k, first, last, product, absolute, root,
                     own, block, n_rows, own_value, tile, chunk,
                 )  # fmt: skip
                 for r in range(n_rows):

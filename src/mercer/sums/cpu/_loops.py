@@ -17,7 +17,15 @@ import numpy as np
 
 from mercer.sums.cpu._compile import compiled
 from mercer.sums.cpu._exp2 import exp2
-from mercer.sums.cpu._simd import PANEL_BYTES, ROWS, lesser, panel_products, panel_squares, window
+from mercer.sums.cpu._simd import (
+    PANEL_BYTES,
+    ROWS,
+    lesser,
+    panel_absolutes,
+    panel_products,
+    panel_squares,
+    window,
+)
 
 _FEATURES_AT_ONCE = 64  # a longer run of additions would lose digits
 _TILE_BYTES = 1 << 16  # long runs of columns: what a run costs beside its terms counts less
@@ -90,9 +98,13 @@ def tile_sizes(k, itemsize):
 
 @_exact
 def fill_tile(
-    rows, rows_at, panels, k, first, last, product, root, own, i, n_rows, own_value, tile, ld
-):
-    """Fill the tile with (squared) distances of ROWS packed rows to columns first…last."""
+    rows, rows_at, panels, k, first, last, product, absolute, root, own, i, n_rows, own_value,
+    tile, ld,
+):  # fmt: skip
+    """Fill the tile with distances of ROWS packed rows to columns first…last.
+
+    Squared ones, unless `absolute` asks for sums of absolute differences, or `root` for the root.
+    """
     width = PANEL_BYTES // tile.itemsize
     d = k - 1 if product else k
     for column in range(first, last, width):
@@ -102,6 +114,8 @@ def fill_tile(
             add, finish = f > 0, product and f + count == d
             if product:
                 panel_products(rows, x_at, panels, y_at, count, tile, at, ld, add, finish)
+            elif absolute:
+                panel_absolutes(rows, x_at, panels, y_at, count, tile, at, ld, add, finish)
             else:
                 panel_squares(rows, x_at, panels, y_at, count, tile, at, ld, add, finish)
     for r in range(n_rows):
@@ -273,7 +287,7 @@ def _absorb_columns(
 @_exact
 def absorb(
     X, start, stop, panels, W, n_columns, bounds, own,
-    scale, centre, product, kind, root, coefficients, rungs, own_value,
+    scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     relative, nearest, totals,
 ):  # fmt: skip
     """Take rows start…stop of X through all packed columns.
@@ -301,7 +315,7 @@ def absorb(
             for block in range(top, bottom, ROWS):
                 n_rows = min(ROWS, bottom - block)
                 fill_tile(
-                    rows, (block - top) * k, panels, k, first, last, product, root,
+                    rows, (block - top) * k, panels, k, first, last, product, absolute, root,
                     own, block, n_rows, own_value, tile, chunk,
                 )  # fmt: skip
                 for r in range(n_rows):
@@ -334,7 +348,7 @@ def absorb(
 @_exact
 def absorb_blocks(
     X, pairs, start, stop, panels, w, own,
-    scale, centre, product, kind, root, coefficients, rungs, own_value,
+    scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
     totals,
 ):  # fmt: skip
     """Take blocks of a sum of X with itself into the totals of their rows and columns.
@@ -360,8 +374,8 @@ def absorb_blocks(
                 for block in range(top, bottom, ROWS):
                     n_rows = min(ROWS, bottom - block)
                     fill_tile(
-                        rows, (block - top) * k, panels, k, first, first + size, product, root,
-                        own, block, n_rows, own_value, tile, chunk,
+                        rows, (block - top) * k, panels, k, first, first + size, product,
+                        absolute, root, own, block, n_rows, own_value, tile, chunk,
                     )  # fmt: skip
                     for r in range(n_rows):
                         u = window(tile, r * chunk, size)

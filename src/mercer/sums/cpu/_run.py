@@ -49,6 +49,7 @@ class Recipe:
     centre: NDArray[Any]
     product: bool
     kind: int | None
+    absolute: bool
     root: bool
     coefficients: NDArray[Any]
     rungs: NDArray[np.int64]
@@ -66,7 +67,8 @@ class Recipe:
             centre=np.zeros(problem.X.shape[1], dtype) if centre is None else centre,
             product=centre is not None,
             kind=compiled_form(problem.kernel),
-            root=problem.kernel.bandwidth_power == 1,
+            absolute=problem.kernel.metric == "cityblock",
+            root=problem.kernel.metric == "euclidean" and problem.kernel.bandwidth_power == 1,
             coefficients=np.array([min(c, finfo.max / 2**10) for c, _ in steps], dtype),
             rungs=np.array([rungs for _, rungs in steps]),
             own_value=dtype.type(np.inf if problem.exclude_self else 0),

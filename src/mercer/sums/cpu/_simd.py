@@ -2,8 +2,8 @@
 
 ROWS rows of X against VECTORS vectors of Y stay in registers while the loop runs over the
 features, so the machine does arithmetic instead of loading: a matrix product done this way
-runs at the speed of a good BLAS, without its threads, and sums of squared differences at
-two thirds of that.  LLVM turns the vectors into whatever the machine has.
+runs at the speed of a good BLAS, without its threads, and sums of squared or absolute differences
+at two thirds of that.  LLVM turns the vectors into whatever the machine has.
 """
 
 from llvmlite import binding, ir
@@ -91,6 +91,24 @@ def panel_squares(typingctx, x, x_at, y, y_at, k, out, out_at, ld, add, finish):
         return b.fadd(b.fmul(difference, difference, flags=_FUSED), acc, flags=_FUSED)
 
     return _panel(term, x, y, out)
+
+
+@intrinsic
+def panel_absolutes(typingctx, x, x_at, y, y_at, k, out, out_at, ld, add, finish):
+    """Add up absolute differences; the arguments are those of `panel_products`."""
+
+    def term(b, x, y, acc):
+        return b.fadd(_absolute(b, b.fsub(x, y)), acc)
+
+    return _panel(term, x, y, out)
+
+
+def _absolute(builder, vector):
+    """Return |vector|: LLVM has an instruction for it, which llvmlite knows of numbers only."""
+    kind = "f32" if isinstance(vector.type.element, ir.FloatType) else "f64"
+    name = f"llvm.fabs.v{vector.type.count}{kind}"
+    function = ir.FunctionType(vector.type, [vector.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [vector])
 
 
 def _panel(term, x_type, y_type, out_type):

@@ -26,8 +26,8 @@ APART = tl.constexpr(3)
 RESIDENT = tl.constexpr(4)
 STREAMED = tl.constexpr(5)
 
-GAUSSIAN = tl.constexpr(0)
-LAPLACE = tl.constexpr(1)
+EXPONENTIAL = tl.constexpr(0)
+ROOT = tl.constexpr(1)
 CAUCHY = tl.constexpr(2)
 EPANECHNIKOV = tl.constexpr(3)
 
@@ -136,27 +136,32 @@ def _streamed(
 
 
 @triton.jit
+def _of_difference(difference, ABSOLUTE: tl.constexpr):
+    return tl.abs(difference) if ABSOLUTE else difference * difference
+
+
+@triton.jit
 def scaled_distances(
     x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
     Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, FORM: tl.constexpr, FAST: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, ABSOLUTE: tl.constexpr, FAST: tl.constexpr,
     PRECISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Return −kappa·‖x − y‖² of a tile."""
+    """Return −kappa·‖x − y‖² of a tile, or −kappa·Σ|xₖ − yₖ| if ABSOLUTE."""
     if FORM == DIFFERENCES:
         t = tl.zeros((ROWS, COLUMNS), tl.float32)
         if WIDTH <= _UNROLLED:
             for f in tl.static_range(WIDTH):
                 x = tl.load(X_high + f * n_rows + rows)
                 y = tl.load(Y_high + f * n_columns + columns)
-                t += (x[:, None] - y[None, :]) * (x[:, None] - y[None, :])
+                t += _of_difference(x[:, None] - y[None, :], ABSOLUTE)
         else:
             x_at = X_high + rows
             y_at = Y_high + columns
-            for _ in range(width):
+            for _ in tl.range(0, width, loop_unroll_factor=8):
                 x = tl.load(x_at)
                 y = tl.load(y_at)
-                t += (x[:, None] - y[None, :]) * (x[:, None] - y[None, :])
+                t += _of_difference(x[:, None] - y[None, :], ABSOLUTE)
                 x_at += n_rows
                 y_at += n_columns
         t = t * (-kappa)
@@ -238,7 +243,7 @@ def _absorb_tile(
     """Add the kernel values of a tile, relative to the largest so far for LOG."""
     if HOME:  # rows meet themselves
         e = tl.where(mine[:, None] == columns[None, :], own_value, e)
-    if KIND == LAPLACE:
+    if KIND == ROOT:
         e = -tl.sqrt(tl.maximum(-e, 0.0, propagate_nan=tl.PropagateNan.ALL))
     shrink = top
     if LOG:
@@ -276,7 +281,7 @@ def _absorb_tiles(
     start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
     rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
     n_rows, n_columns, width, kappa,
-    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr, ABSOLUTE: tl.constexpr,
     FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
     RUNGS: tl.constexpr,
     HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
@@ -292,7 +297,7 @@ def _absorb_tiles(
         e = scaled_distances(
             x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, FORM, FAST, PRECISE, ROWS, COLUMNS,
+            WIDTH, FORM, ABSOLUTE, FAST, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
         s0, s1, s2, s3, top = _absorb_tile(
             e, s0, s1, s2, s3, top, mine, own_value, columns, weights,
@@ -352,7 +357,7 @@ def store_rungs(at, n_rows, r0, r1, r2, r3, RUNGS: tl.constexpr):
 def sums(
     X_high, X_middle, X_low, X_first, X_second, Y_high, Y_low, Y_first, Y_second, weights, own,
     radius, tiles, totals, tops, n_rows, n_columns, width, n_pieces, coefficient, units, own_value,
-    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr,
+    WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr, ABSOLUTE: tl.constexpr,
     FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
     RUNGS: tl.constexpr,
     OWN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
@@ -393,8 +398,8 @@ def sums(
                 start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
                 rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True, ROWS, COLUMNS,
-                FOLD, 1,
+                WIDTH, FORM, KIND, ABSOLUTE, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True,
+                ROWS, COLUMNS, FOLD, 1,
             )  # fmt: skip
         else:
             stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
@@ -402,8 +407,8 @@ def sums(
                 start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
                 rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
                 n_rows, n_columns, width, kappa,
-                WIDTH, FORM, KIND, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False, ROWS, COLUMNS,
-                FOLD, STAGES,
+                WIDTH, FORM, KIND, ABSOLUTE, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False,
+                ROWS, COLUMNS, FOLD, STAGES,
             )  # fmt: skip
         grown = (before - top).to(tl.float64)
         t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)

@@ -76,7 +76,7 @@ def _absorb_left_out_tiles(
         e = scaled_distances(
             x_high, x_middle, x_low, x_first, x_second, X_high, X_middle, X_low, rows,
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
-            WIDTH, FORM, False, PRECISE, ROWS, COLUMNS,
+            WIDTH, FORM, False, False, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
         if HOME:  # no row meets itself
             e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)

@@ -51,8 +51,11 @@ TILES = {  # by form, and whether it is precise
     (STREAMED, False): Tile(128, 256, fold=8, warps=8, stages=3, blocks=16),
     (STREAMED, True): Tile(128, 128, fold=8, warps=8, stages=3, blocks=16),
 }
-# As in _kernels: of exponentials by the power of the distance, of others by name.
-_EXPONENTIALS, _OTHERS = {2: 0, 1: 1}, {"cauchy": 2, "epanechnikov": 3}
+_LONG_DIFFERENCES = Tile(16, 256, fold=256, warps=4, stages=1)  # where no product saves work
+_FEW_FEATURES = 4  # whose differences are written out: see `_kernels`
+# As in _kernels: of exponentials by the distance and its power, of others by name.
+_EXPONENTIALS = {("euclidean", 2): 0, ("euclidean", 1): 1, ("cityblock", 1): 0}
+_OTHERS = {"cauchy": 2, "epanechnikov": 3}
 _WORTH_COMPILING = 2**20  # pairs: torch sums fewer while Triton still compiles
 _OLDEST = (8, 0)  # compute capability that Triton's matrix products need
 _MOST_FILL = 4  # times as many columns as there are rows of Y
@@ -91,7 +94,7 @@ def device_refuses(device: Any) -> str | None:
 def _kind(kernel: Kernel) -> int | None:
     """Return how the kernels compute it, or None where they do not know it."""
     if kernel.is_exponential:
-        return _EXPONENTIALS.get(kernel.bandwidth_power)
+        return _EXPONENTIALS.get((kernel.metric, kernel.bandwidth_power))
     return _OTHERS.get(kernel.name) if KERNELS.get(kernel.name) == kernel else None
 
 
@@ -110,6 +113,8 @@ def fused_sums(problem: Problem) -> Array:
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
     packer = Packer.of(problem, geometry)
     tile = TILES[packer.form, packer.precise]
+    if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
+        tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
     weights = None if problem.weights is None else columns.spread(problem.weights.detach())
     rows = Rows.of(problem, columns)
@@ -160,7 +165,7 @@ def _launch_sums(
 
     n_blocks, n_segments = X.n_rows // tile.rows, len(tiles) - 1
     n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
-    relative = problem.log and problem.kernel.is_exponential
+    relative, kind = problem.log and problem.kernel.is_exponential, _kind(problem.kernel)
     device = X.high.device
     totals = torch.empty(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
@@ -173,10 +178,11 @@ def _launch_sums(
         packer.radius if weights is None else weights, packer.radius if own is None else own,
         packer.radius, torch.as_tensor(tiles.astype(np.int32), device=device), totals, tops,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
-        coefficient ** (2 // problem.kernel.bandwidth_power), packer.units,
+        coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,
         WIDTH=min(packer.width, 64), FORM=packer.form,
-        KIND=_kind(problem.kernel), FAST=packer.fast, PRECISE=packer.precise,
+        KIND=kind, ABSOLUTE=problem.kernel.metric == "cityblock",
+        FAST=packer.fast, PRECISE=packer.precise,
         WEIGHTED=weights is not None, LOG=relative, RUNGS=n_rungs, OWN=is_own,
         ROWS=tile.rows, COLUMNS=tile.columns, FOLD=tile.fold, CHUNK=tile.chunk,
         STAGES=tile.stages, BLOCKS=tile.blocks, HELD=tile.held,

@@ -95,9 +95,9 @@ class Tiling:
             with matmul_precision(self.problem.precision):
                 d2 = x @ y.T
         else:
-            d2 = (x[:, 0, None] - y[None, :, 0]) ** 2
-            for f in range(1, x.shape[1]):
-                d2 = d2 + (x[:, f, None] - y[None, :, f]) ** 2
+            d2 = self.problem.kernel.squared_distances(
+                x[:, f, None] - y[None, :, f] for f in range(x.shape[1])
+            )
         if self.problem.self_sum:
             if own is None:
                 own = torch.arange(tile.rows.start, tile.rows.stop, device=x.device)

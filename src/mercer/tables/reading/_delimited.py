@@ -12,10 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from mercer.tables._sentences import counted, quoted
+from mercer._system.words import count_of, limit_of_bytes
+from mercer.tables._sentences import quoted
 from mercer.tables._table import check_names
 from mercer.tables.reading._encoding import as_utf8
-from mercer.tables.reading._source import Limits, check_size, check_width, describe_size
+from mercer.tables.reading._source import Limits, check_size, check_width
 from mercer.tables.typing._cells import MISSING
 from mercer.tables.typing._styles import are_codes
 
@@ -73,7 +74,7 @@ def name_unnamed(header: list[str]) -> tuple[list[str], list[str]]:
     return names, [
         f"A column without a name is called {first}."
         if is_one
-        else f"{counted(len(bare), 'column')} without a name are called {first} and so on."
+        else f"{count_of(len(bare), 'column')} without a name are called {first} and so on."
     ]
 
 
@@ -125,7 +126,7 @@ def _records(
         yield from _split(stream, delimiter)
     except csv.Error as error:
         raise ValueError(
-            f"{name} has a cell of more than {describe_size(max_line)}, or a quotation mark that "
+            f"{name} has a cell of more than {limit_of_bytes(max_line)}, or a quotation mark that "
             "is never closed: repair it."
         ) from error
     finally:
@@ -145,7 +146,7 @@ def _check_ragged(content: bytes, delimiter: str, width: int, name: str, max_lin
                 "close it or remove it."
             )
         raise ValueError(
-            f"{name} has {counted(len(cells), 'cell')} in line {line} where the header has "
+            f"{name} has {count_of(len(cells), 'cell')} in line {line} where the header has "
             f"{width}: repair that line, or quote cells that hold {quoted(delimiter)}."
         )
 

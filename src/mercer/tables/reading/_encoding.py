@@ -2,7 +2,7 @@
 
 import codecs
 
-from mercer.tables.reading._source import describe_size
+from mercer._system.words import limit_of_bytes
 
 __all__ = ["as_utf8"]
 
@@ -75,7 +75,7 @@ def _check_lines(content: bytes, name: str, max_line: int) -> None:
         )
         if end < 0:
             raise ValueError(
-                f"{name} has a line of more than {describe_size(max_line)} (line "
+                f"{name} has a line of more than {limit_of_bytes(max_line)} (line "
                 f"{_line(content, start)}): is it a table with one row per line?"
             )
         start = end + 1

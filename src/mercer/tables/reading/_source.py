@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from mercer._system.files import read_at_most, shown_path
-from mercer.tables._sentences import MissingPackageError, counted, did_you_mean, listed
+from mercer._system.words import count_of, limit_of_bytes
+from mercer.tables._sentences import MissingPackageError, did_you_mean, listed
 
 __all__ = [
     "Limits",
@@ -23,7 +24,6 @@ __all__ = [
     "check_size",
     "check_unpacked",
     "check_width",
-    "describe_size",
     "read_source",
     "source_name",
 ]
@@ -98,7 +98,7 @@ def check_size(n_bytes: int, what: str, max_bytes: int) -> None:
     """Raise if there are more bytes than the bound."""
     if n_bytes > max_bytes:
         raise ValueError(
-            f"{what} is larger than {describe_size(max_bytes)}, the most that is read: "
+            f"{what} is larger than {limit_of_bytes(max_bytes)}, the most that is read: "
             "take a part of the rows, or in Python raise max_bytes."
         )
 
@@ -107,17 +107,9 @@ def check_width(n_columns: int, name: str, limits: Limits) -> None:
     """Raise if there are more columns than the bound."""
     if n_columns > limits.max_columns:
         raise ValueError(
-            f"{name} has {counted(n_columns, 'column')}, more than {limits.max_columns}, the most "
+            f"{name} has {count_of(n_columns, 'column')}, more than {limits.max_columns}, the most "
             "that are read: keep those that matter, or in Python raise max_columns."
         )
-
-
-def describe_size(n_bytes: int) -> str:
-    """Return a number of bytes in the largest unit that it fills: ``1.5 MiB``."""
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.4g} {unit}"
-    return counted(n_bytes, "byte")
 
 
 def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:
@@ -155,7 +147,7 @@ def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
             raise ValueError(f"{name} is a model, not a table: name the file that has the rows.")
         if len(members) != 1:
             raise ValueError(
-                f"{name} is an archive of {counted(len(members), 'file')}"
+                f"{name} is an archive of {count_of(len(members), 'file')}"
                 f"{' (' + listed(members) + ')' if members else ''}: it must hold exactly one."
             )
         with zipfile.ZipFile(io.BytesIO(raw)) as archive, archive.open(members[0]) as stream:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from mercer.tables._sentences import counted, quoted
+from mercer._arrays import FloatArray
+from mercer._system.words import count_of
+from mercer.tables._sentences import quoted
 
 __all__ = [
     "ABSENT",
@@ -52,7 +53,7 @@ def is_date(values: pd.Series) -> bool:
     return bool(pd.api.types.is_datetime64_any_dtype(values.dtype))
 
 
-def as_numbers(values: pd.Series) -> NDArray[np.float64]:
+def as_numbers(values: pd.Series) -> FloatArray:
     """Return a column of numbers as floats, durations in seconds, missing values as NaN."""
     if pd.api.types.is_timedelta64_dtype(values.dtype):
         values = values.dt.total_seconds()
@@ -127,7 +128,7 @@ class Unread:
         are = f"is not a {kind} and is" if self.count == 1 else f"are not {kind}s and are"
         first = "" if self.count == 1 else "first "
         return (
-            f"{counted(self.count, 'cell')} {are} taken as missing "
+            f"{count_of(self.count, 'cell')} {are} taken as missing "
             f"({first}{quoted(self.text)} in row {self.row})"
         )
 

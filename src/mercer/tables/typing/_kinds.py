@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer.tables._sentences import ColumnNotFoundError, counted, did_you_mean, quoted
+from mercer._arrays import FloatArray
+from mercer._system.words import count_of
+from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
 from mercer.tables._table import USABLE, Column, as_table
 from mercer.tables.typing._cells import (
     ABSENT,
@@ -107,8 +109,7 @@ def check_column(name: str, names: Iterable[str], table: str) -> None:
     names = list(names)
     if name in names:
         return
-    shown = ", ".join(quoted(other) for other in names[:8]) + (", …" if len(names) > 8 else "")
-    hint = did_you_mean(str(name), names, f"its columns are {shown}.")
+    hint = did_you_mean(str(name), names, f"its columns are {listed(names, most=8)}.")
     raise ColumnNotFoundError(f"There is no column {quoted(name)} in {table}: {hint}")
 
 
@@ -173,7 +174,7 @@ def _without_variety(
 
 def _describe_numbers(
     name: str,
-    numbers: NDArray[np.float64],
+    numbers: FloatArray,
     style: str,
     asked: str | None,
     unread: Unread | None = None,
@@ -195,7 +196,7 @@ def _describe_numbers(
         return _column(name, "identifier", asked, n, n_missing, "it numbers the rows", **facts)
     reasons = [unread.sentence("number")] if unread else []
     if n_infinite:
-        reasons.append(f"{counted(n_infinite, 'infinite value')} taken as missing")
+        reasons.append(f"{count_of(n_infinite, 'infinite value')} taken as missing")
     if style not in ("", "plain"):
         reasons.append(f"read as numbers written like {style}")
     return _column(name, "number", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
@@ -206,7 +207,7 @@ def _three(unique: NDArray[Any]) -> NDArray[Any]:
     return unique if len(unique) < 3 else unique[[0, len(unique) // 2, -1]]
 
 
-def _numbers_rows(name: str, different: NDArray[np.float64], n: int) -> bool:
+def _numbers_rows(name: str, different: FloatArray, n: int) -> bool:
     """Tell whether n different numbers only name the rows.
 
     They do if they are whole and consecutive, or if the column has the name of an identifier.
@@ -256,9 +257,9 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     if asked is not None:
         reason = f"it is {kind}, as you say" if kind == "text" else f"it is an {kind}, as you say"
     elif kind == "text":
-        reason = f"free text ({counted(n_unique, 'different value')})"
+        reason = f"free text ({count_of(n_unique, 'different value')})"
     else:
-        reason = f"{n_unique} different values in {counted(n - n_missing, 'row')}"
+        reason = f"{n_unique} different values in {count_of(n - n_missing, 'row')}"
     return _column(name, kind, asked, n, n_missing, reason, **facts)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer.tables._sentences import ColumnNotFoundError, counted, did_you_mean, listed, quoted
+from mercer._system.words import count_of
+from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
 from mercer.tables._table import Column, Table, as_table
 from mercer.tables.typing._cells import (
     Unread,
@@ -125,7 +126,7 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
             elif column.kind == "category":
                 notes += _new_categories(frame[name], column, where)
             elif n_lost:
-                notes.append(f"{where} has {counted(n_lost, 'value')} taken as missing.")
+                notes.append(f"{where} has {count_of(n_lost, 'value')} taken as missing.")
     return Table(frame, table.name, tuple(notes))
 
 
@@ -160,6 +161,6 @@ def _new_categories(typed: pd.Series, column: Column, where: str) -> list[str]:
     if not len(new):
         return []
     n_rows = int(typed.isin(list(new)).sum())
-    count = counted(len(new), "category", "categories")
-    shown = f"{listed([str(text) for text in new])}, in {counted(n_rows, 'row')}"
+    count = count_of(len(new), "category", "categories")
+    shown = f"{listed([str(text) for text in new])}, in {count_of(n_rows, 'row')}"
     return [f"{where} has {count} that the model does not know ({shown})."]

@@ -154,7 +154,7 @@ _DATE_STYLES = (
     "%d/%m/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M:%S",
 )
-_SHORTEST, _LONGEST = 8, 40  # A date has at least and at most so many characters.
+_SHORTEST, _LONGEST = 8, 40  # These are the bounds on the characters of a date.
 _SAMPLE = 100  # Styles are tried on this many values before all are parsed.
 
 

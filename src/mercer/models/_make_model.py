@@ -1,6 +1,5 @@
 """The models by name: Mercer's classifiers, what people would otherwise pick, and the floor."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +20,8 @@ from mercer.tables import LabelledTable, make_preprocessor
 
 __all__ = ["ModelInfo", "NamedForest", "describe_model", "list_models", "make_model"]
 
-_EXACT_ROWS = 2000  # up to which Fisher's discriminant is expanded on all rows
-_MAX_ROWS = 10_000  # that methods of quadratic cost are fitted on: one to four seconds each
+_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 
 
 @dataclass(frozen=True)
@@ -47,108 +46,60 @@ class ModelInfo:
     max_rows: int | None = None
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What an estimator may depend on."""
-
-    n_rows: int
-    balanced: bool
-    random_state: int
-
-    @property
-    def scoring(self) -> str:
-        return "balanced_accuracy" if self.balanced else "accuracy"
-
-    @property
-    def class_weight(self) -> str | None:
-        return "balanced" if self.balanced else None
-
-
-def _fisher(asked: _Question) -> Any:
-    is_small = asked.n_rows <= _EXACT_ROWS
-    fisher = KernelFisherDiscriminant if is_small else SparseKernelFisherDiscriminant
-    return fisher(
-        class_weight=asked.class_weight,
-        scoring=asked.scoring,
-        random_state=asked.random_state,
-    )
-
-
-def _laplacian(asked: _Question) -> Any:
-    # Angles know no priors: equal ones would be counted twice.
-    return LaplacianClassifier(scoring=asked.scoring, random_state=asked.random_state)
-
-
-def _parzen(asked: _Question) -> Any:
-    priors = "uniform" if asked.balanced else None
-    return ParzenClassifier(priors=priors, scoring=asked.scoring)
-
-
-def _ise(asked: _Question) -> Any:
-    return ISEClassifier(scoring=asked.scoring)
-
-
-def _logistic(asked: _Question) -> Any:
-    return LogisticRegression(class_weight=asked.class_weight, max_iter=1000)
-
-
-def _svc(asked: _Question) -> Any:
-    return TunedClassifier(
-        SVC(class_weight=asked.class_weight, cache_size=500),
-        {"C": [1, 10, 100], "gamma": ["scale", 0.01, 0.1]},
-        scoring=asked.scoring,
-        random_state=asked.random_state,
-    )
-
-
-def _knn(asked: _Question) -> Any:
-    # Folds inside folds of a small table have no more than half of its rows.
-    counts = [k for k in (1, 5, 15) if k <= asked.n_rows // 3] or [1]
-    # Brute force: trees of neighbours hold raw indices, which a model file should not.
-    return TunedClassifier(
-        KNeighborsClassifier(algorithm="brute"),
-        {"n_neighbors": counts},
-        max_rows=5000,
-        scoring=asked.scoring,
-        random_state=asked.random_state,
-    )
-
-
-def _forest(asked: _Question) -> Any:
-    return NamedForest(class_weight=asked.class_weight, n_jobs=-1, random_state=asked.random_state)
-
-
-def _boosting(asked: _Question) -> Any:
-    return HistGradientBoostingClassifier(
-        class_weight=asked.class_weight, random_state=asked.random_state
-    )
-
-
-def _dummy(asked: _Question) -> Any:
-    return DummyClassifier(strategy="prior")
-
-
-@dataclass(frozen=True)
-class _Entry:
-    label: str
-    kind: str
-    make: Callable[[_Question], Any]
-    scale: bool = True
-    quadratic: bool = False
-
-
 _MODELS = {
-    "fisher": _Entry("kernel Fisher discriminant", "mercer", _fisher),
-    "laplacian": _Entry("Laplacian classifier", "mercer", _laplacian, quadratic=True),
-    "parzen": _Entry("Parzen windows", "mercer", _parzen, quadratic=True),
-    "ise": _Entry("ISE classifier", "mercer", _ise, quadratic=True),
-    "logistic": _Entry("logistic regression", "peer", _logistic),
-    "svc": _Entry("support vector machine", "peer", _svc, quadratic=True),
-    "knn": _Entry("nearest neighbours", "peer", _knn),
-    "forest": _Entry("random forest", "peer", _forest, scale=False),
-    "boosting": _Entry("gradient boosting", "peer", _boosting, scale=False),
-    "dummy": _Entry("always the largest class", "floor", _dummy, scale=False),
+    info.name: info
+    for info in (
+        ModelInfo("fisher", "kernel Fisher discriminant", "mercer"),
+        ModelInfo("laplacian", "Laplacian classifier", "mercer", _MAX_ROWS),
+        ModelInfo("parzen", "Parzen windows", "mercer", _MAX_ROWS),
+        ModelInfo("ise", "ISE classifier", "mercer", _MAX_ROWS),
+        ModelInfo("logistic", "logistic regression", "peer"),
+        ModelInfo("svc", "support vector machine", "peer", _MAX_ROWS),
+        ModelInfo("knn", "nearest neighbours", "peer"),
+        ModelInfo("forest", "random forest", "peer"),
+        ModelInfo("boosting", "gradient boosting", "peer"),
+        ModelInfo("dummy", "always the largest class", "floor"),
+    )
 }
+# Trees do not need columns of one scale, and the floor does not look at them.
+_UNSCALED = ("forest", "boosting", "dummy")
+
+
+def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int) -> Any:
+    """Return the classifier of a model, not fitted."""
+    scoring = "balanced_accuracy" if balanced else "accuracy"
+    class_weight = "balanced" if balanced else None
+    match name:
+        case "fisher":
+            is_small = n_rows <= _EXACT_ROWS
+            fisher = KernelFisherDiscriminant if is_small else SparseKernelFisherDiscriminant
+            return fisher(class_weight=class_weight, scoring=scoring, random_state=seed)
+        case "laplacian":
+            # Angles do not depend on priors; equal priors would weigh the classes a second time.
+            return LaplacianClassifier(scoring=scoring, random_state=seed)
+        case "parzen":
+            return ParzenClassifier(priors="uniform" if balanced else None, scoring=scoring)
+        case "ise":
+            return ISEClassifier(scoring=scoring)
+        case "logistic":
+            return LogisticRegression(class_weight=class_weight, max_iter=1000)
+        case "svc":
+            svc = SVC(class_weight=class_weight, cache_size=500)
+            cells: dict[str, list[Any]] = {"C": [1, 10, 100], "gamma": ["scale", 0.01, 0.1]}
+            return TunedClassifier(svc, cells, scoring=scoring, random_state=seed)
+        case "knn":
+            # Folds inside folds of a small table have no more than half of its rows.
+            cells = {"n_neighbors": [k for k in (1, 5, 15) if k <= n_rows // 3] or [1]}
+            # Brute force: trees of neighbours hold raw indices, which a model file should not.
+            knn = KNeighborsClassifier(algorithm="brute")
+            return TunedClassifier(knn, cells, max_rows=5000, scoring=scoring, random_state=seed)
+        case "forest":
+            return NamedForest(class_weight=class_weight, n_jobs=-1, random_state=seed)
+        case "boosting":
+            return HistGradientBoostingClassifier(class_weight=class_weight, random_state=seed)
+        case "dummy":
+            return DummyClassifier(strategy="prior")
+    raise NotImplementedError(f"Model {name!r} has no classifier.")
 
 
 def list_models() -> list[str]:
@@ -194,8 +145,7 @@ def describe_model(name: str) -> ModelInfo:
     """
     if name not in _MODELS:
         raise ValueError(f"There is no model {name!r}: choose {', '.join(_MODELS)}.")
-    entry = _MODELS[name]
-    return ModelInfo(name, entry.label, entry.kind, _MAX_ROWS if entry.quadratic else None)
+    return _MODELS[name]
 
 
 def make_model(
@@ -262,14 +212,12 @@ def make_model(
     >>> make_model("parzen", data).fit(data.X, data.y).predict(data.X).tolist()
     ['fig', 'fig', 'kiwi', 'kiwi']
     """
-    describe_model(name)
-    entry, n_rows = _MODELS[name], len(data.y)
-    asked = _Question(n_rows, balanced, random_state)
-    model = entry.make(asked)
+    info, n_rows = describe_model(name), len(data.y)
+    model = _make_classifier(name, n_rows, balanced, random_state)
     most = _MAX_ROWS if max_rows is None else max_rows
-    if entry.quadratic and n_rows > most:
+    if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
-    table = make_preprocessor(data.columns, scale=entry.scale)
+    table = make_preprocessor(data.columns, scale=name not in _UNSCALED)
     return Pipeline([("table", table), ("model", model)])
 
 

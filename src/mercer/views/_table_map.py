@@ -1,7 +1,6 @@
 """A table → a map: two coordinates for each row, from part of the rows for all of them."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,68 +24,25 @@ from mercer.tables import LabelledTable, Table, make_preprocessor
 
 __all__ = ["PROJECTIONS", "project_table"]
 
-_EXACT_ROWS = 2000
-_HELD_OUT = 0.25  # share of the rows that a method which sees classes is not fitted on
-_TAIL = 0.005  # share of the values at either end that may lie farther out than the rest
-
-
-@dataclass(frozen=True)
-class _Size:
-    """What a method may depend on beside the rows."""
-
-    n_rows: int
-    n_components: int
-    seed: int
+_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
+_TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.
 
 
 @dataclass(frozen=True)
 class _Method:
-    make: Callable[[_Size], Any]
     sees_classes: bool
     max_rows: int
 
 
-def _fisher(size: _Size) -> Any:
-    if size.n_rows <= _EXACT_ROWS:
-        return KernelFisherDiscriminant(random_state=size.seed)
-    return SparseKernelFisherDiscriminant(random_state=size.seed)
-
-
-def _lsva(size: _Size) -> Any:
-    # The plain hinge has no direction where classes hardly differ.
-    return LaplacianSupportVectorAnalysis(
-        n_components=2, kernel="rbf", loss="squared_hinge", random_state=size.seed
-    )
-
-
-def _roweis_saul(size: _Size) -> Any:
-    return RoweisSaulProjection(n_components=size.n_components, random_state=size.seed)
-
-
-def _lpp(size: _Size) -> Any:
-    return LocalityPreservingProjection(n_components=size.n_components, random_state=size.seed)
-
-
-def _lda(size: _Size) -> Any:
-    return LinearDiscriminantAnalysis()
-
-
-def _pca(size: _Size) -> Any:
-    return PCA(size.n_components, random_state=size.seed)
-
-
-def _eigenmaps(size: _Size) -> Any:
-    return LaplacianEigenmaps(n_components=2)
-
-
 _METHODS = {
-    "fisher": _Method(_fisher, True, 50_000),
-    "lsva": _Method(_lsva, True, 1000),
-    "roweis-saul": _Method(_roweis_saul, True, 5000),
-    "lpp": _Method(_lpp, False, 5000),
-    "lda": _Method(_lda, True, 1_000_000),
-    "pca": _Method(_pca, False, 1_000_000),
-    "eigenmaps": _Method(_eigenmaps, False, 5000),
+    "fisher": _Method(sees_classes=True, max_rows=50_000),
+    "lsva": _Method(sees_classes=True, max_rows=1000),
+    "roweis-saul": _Method(sees_classes=True, max_rows=5000),
+    "lpp": _Method(sees_classes=False, max_rows=5000),
+    "lda": _Method(sees_classes=True, max_rows=1_000_000),
+    "pca": _Method(sees_classes=False, max_rows=1_000_000),
+    "eigenmaps": _Method(sees_classes=False, max_rows=5000),
 }
 
 PROJECTIONS = tuple(_METHODS)
@@ -151,17 +107,18 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     n_fitted = min(chosen.max_rows, max(2, round(share * len(labels))))
     rows = stratified_rows(labels, n_fitted, 1.0, check_random_state(random_state))
 
-    X = _within_reach(data, rows)
+    X = _with_outliers_drawn_in(data, rows)
     Z = np.asarray(make_preprocessor(data.columns).fit(X.iloc[rows]).transform(X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        size = _Size(len(rows), min(2, *Z[rows].shape), random_state)
-        mapping = chosen.make(size).fit(Z[rows], data.y[rows])
+        n_components = min(2, *Z[rows].shape)
+        projection = _make_projection(method, len(rows), n_components, random_state)
+        mapping = projection.fit(Z[rows], data.y[rows])
         found = np.asarray(mapping.transform(Z))[:, :2]
     said = [one.message for one in caught if issubclass(one.category, UserWarning)]
     notes = [str(message).splitlines()[0] for message in said]
     if found.shape[1] < 2:
-        found = np.column_stack([found[:, 0], _second(Z, found[:, 0], rows)])
+        found = np.column_stack([found[:, 0], _second_axis(Z, found[:, 0], rows)])
         notes.append("There is one direction only; y is the first principal component of the rest.")
     is_held_out = ~np.isin(np.arange(len(labels)), rows)
     if is_held_out.any():
@@ -178,7 +135,32 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     return Table(frame, method, tuple(dict.fromkeys(notes)))
 
 
-def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
+def _make_projection(method: str, n_rows: int, n_components: int, seed: int) -> Any:
+    """Return the projection of a method, not fitted."""
+    match method:
+        case "fisher":
+            is_small = n_rows <= _EXACT_ROWS
+            fisher = KernelFisherDiscriminant if is_small else SparseKernelFisherDiscriminant
+            return fisher(random_state=seed)
+        case "lsva":
+            # The plain hinge has no direction where classes hardly differ.
+            return LaplacianSupportVectorAnalysis(
+                n_components=2, kernel="rbf", loss="squared_hinge", random_state=seed
+            )
+        case "roweis-saul":
+            return RoweisSaulProjection(n_components=n_components, random_state=seed)
+        case "lpp":
+            return LocalityPreservingProjection(n_components=n_components, random_state=seed)
+        case "lda":
+            return LinearDiscriminantAnalysis()
+        case "pca":
+            return PCA(n_components, random_state=seed)
+        case "eigenmaps":
+            return LaplacianEigenmaps(n_components=2)
+    raise NotImplementedError(f"Method {method!r} has no projection.")
+
+
+def _with_outliers_drawn_in(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
     """Return the columns with numbers that lie far out drawn in.
 
     One row with a number a million times too large would be the scale of its column, for which all
@@ -191,12 +173,12 @@ def _within_reach(data: LabelledTable, rows: NDArray[np.intp]) -> pd.DataFrame:
             values = X[column.name].to_numpy(dtype=np.float64)
             known = values[rows][np.isfinite(values[rows])]
             low, high = np.quantile(known, [_TAIL, 1 - _TAIL]) if len(known) else (0.0, 0.0)
-            if low < high:  # else nearly all are the same, and the others are what there is to see
+            if low < high:  # Where nearly all are the same, the others must stay visible.
                 X[column.name] = values.clip(low - (high - low), high + (high - low))
     return X
 
 
-def _second(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+def _second_axis(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
     """Return the first principal component of what a regression on x leaves of Z."""
     centre, x_centre = Z[rows].mean(axis=0), x[rows].mean()
     Z, x = Z - centre, x - x_centre
