@@ -218,7 +218,7 @@ def test_a_model_that_fails_is_a_row_with_its_error():
     found = compare_in_rounds(models, X, Y, max_rounds=3, random_state=0)
     assert found.summary.index[-2:].tolist() == ["fit", "nonsense"]
     assert found.errors["fit"] == "split 0: RuntimeError: no luck\nand more of it"
-    assert "predicts '77', which is no class" in found.errors["nonsense"]
+    assert "predicts '77', which is not a class" in found.errors["nonsense"]
     assert set(found.pairs["a"]) | set(found.pairs["b"]) == set(MODELS)
     alone = compare_in_rounds(MODELS, X, Y, max_rounds=3, random_state=0)
     pd.testing.assert_frame_equal(found.scores, alone.scores)

@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence, count_of, duration, grouped, p_remark, percent, size
 from mercer.cli._output import console, one_line, print_notes
 
@@ -71,9 +70,10 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
 
 
 def _ranking(record: "ComparisonRecord") -> Table:
+    """Return the ranking; the metric has its short name, so that all fits 80 columns."""
     level = f"{confidence(record.confidence_level)} interval"
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, side in (("model", "left"), (metric_named(record.metric).words, "right"),
+    for column, side in (("model", "left"), (record.metric, "right"),
                          (level, "left"), ("against the best", "left"), ("fit", "right"),
                          ("size", "right")):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]

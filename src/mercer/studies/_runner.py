@@ -112,9 +112,7 @@ def run_studies(
             workers = Processes(compute, n_processes)
         else:
             workers = InThisProcess(compute)
-        results = _run(plan, output, workers, fresh, on_progress)
-    sweep(output)  # what a worker that outlived a killed run by a moment still held
-    return results
+        return _run(plan, output, workers, fresh, on_progress)
 
 
 def _run(

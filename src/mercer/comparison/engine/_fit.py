@@ -21,7 +21,7 @@ from mercer.comparison.engine._splits import Split
 __all__ = ["Fit", "Judge", "Material", "Task", "as_fit", "fit_and_test", "fit_quietly",
            "prediction_table"]  # fmt: skip
 
-_MOST_BYTES = 1 << 30  # at which the size of a model is no longer counted
+_MOST_BYTES = 1 << 30  # the size of a larger model is not counted
 _DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
 
 # What is kept of a fitted estimator, its test samples, their classes and its predictions of them:

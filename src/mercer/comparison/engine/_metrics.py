@@ -195,7 +195,7 @@ def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) ->
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     strange = np.flatnonzero(classes[codes] != labels)
     if strange.size:
-        raise ValueError(f"it predicts {str(labels[strange[0]])!r}, which is no class of y")
+        raise ValueError(f"it predicts {str(labels[strange[0]])!r}, which is not a class of y")
     return np.asarray(codes, dtype=np.intp)
 
 
@@ -210,7 +210,7 @@ def _outputs(
         known = np.asarray(estimator.classes_)
         if found.ndim == 1:  # of two classes, in favour of the second
             found = np.column_stack([-found, found])
-        if found.shape[1] != len(known):  # one against one: no number per class
+        if found.shape[1] != len(known):  # one against one gives no number per class
             continue
         is_proba = method == "predict_proba"
         outputs = np.full((len(found), len(classes)), 0.0 if is_proba else found.min(initial=0.0))

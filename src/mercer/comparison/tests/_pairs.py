@@ -177,10 +177,10 @@ def holm_correction(pvalues: npt.ArrayLike) -> npt.NDArray[np.float64]:
     p = np.asarray(pvalues, dtype=np.float64)
     if p.ndim != 1:
         raise ValueError(f"p-values must be in one dimension; got shape {p.shape}.")
-    counted = np.flatnonzero(~np.isnan(p))
-    if np.any((p[counted] < 0) | (p[counted] > 1)):
+    made = np.flatnonzero(~np.isnan(p))
+    if np.any((p[made] < 0) | (p[made] > 1)):
         raise ValueError("p-values must lie between 0 and 1.")
-    order = counted[np.argsort(p[counted], kind="stable")]
+    order = made[np.argsort(p[made], kind="stable")]
     factors = np.arange(len(order), 0, -1)
     adjusted = np.full(p.shape, np.nan)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * p[order]))
