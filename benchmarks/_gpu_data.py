@@ -33,6 +33,17 @@ class Data:
     def ours_with_itself(self):
         return kernel_sum(self.X, weights=self.w, bandwidth=self.b, exclude_self=True)
 
+    def cityblock(self, bandwidth):
+        return kernel_sum(self.X, self.Y, weights=self.w, kernel="laplacian", bandwidth=bandwidth)
+
+    def cityblock_error(self, result, bandwidth):
+        """Largest relative error over the checked rows."""
+        Y, w, truth = self.Y.double(), self.w.double(), []
+        for rows in self.rows.split(64):
+            distances = torch.cdist(self.X[rows].double(), Y, p=1.0)
+            truth.append((-distances / bandwidth).exp() @ w)
+        return _error(result[self.rows].double(), torch.cat(truth).log(), False)
+
     def peer(self, run):
         return run(self.X, self.Y, self.w, self.b)
 

@@ -11,10 +11,11 @@ import torch
 from _gpu_ceilings import copy, exponentials, product
 from _gpu_data import Data
 from _gpu_frame import Caps, Clock, about, head, in_seconds, number, row
-from _gpu_peers import all_peers, eager, is_installed
+from _gpu_peers import all_peers, eager, is_installed, tiles_of_cdist
 from _gpu_targets import print_targets
 
 DIMENSIONS = (3, 16, 64, 256, 784)
+CITY_BLOCK_DIMENSIONS = (3, 16, 64)
 SMALL = 16  # most features where the exponential is the limit, and where more rows are summed
 GROUPS, CLASSES, RUNGS = 10, 10, 17
 CAP = 8.0  # seconds that one call of a sum may be expected to take
@@ -94,6 +95,25 @@ class Bench:
     def fast(self):
         print('precision="fast"; the limit is that of precision="high".\n')
         self._sums("fast", [(1, False), (1, True)])
+
+    def cityblock(self):
+        """Sums of absolute differences, which no matrix product gives, and tiles of torch.cdist."""
+        head("d", "n = m", "seconds", "10¹² pairs/s", "of limit", "× torch.cdist", "error")
+        for d in CITY_BLOCK_DIMENSIONS:
+            self.capped(f"city-block sums at d = {d}", 60, partial(self._cityblock, d))
+
+    def _cityblock(self, d):
+        exps, flops = (self.ceiling.get(k, float("nan")) for k in ("exponentials", "float32"))
+        data, other, b = self._data(self.n, d), self._data(self.n, d), float(d)
+        seconds, result = self.clock.median(lambda: data.cityblock(b), lambda: other.cityblock(b))
+        few = data.X[: self.n // 16]
+        peer, _ = self.clock.median(lambda: tiles_of_cdist(few, data.Y, data.w, b))
+        rate, ratio = self.n**2 / seconds, len(few) * self.n / peer
+        share, ratio = rate * (1 / exps + 4 * d / flops), rate / ratio
+        error = data.cityblock_error(result, b)
+        cells = (in_seconds(seconds), f"{rate / 1e12:.3f}", f"{100 * share:.0f} %", f"{ratio:.0f}")
+        row(d, f"{self.n:,}", *cells, f"{error:.1e}")
+        self.record("cityblock", d=d, n=self.n, seconds=seconds, share=share, error=error)
 
     def _data(self, n, d):
         return Data(self.generator, n, d, GROUPS)
