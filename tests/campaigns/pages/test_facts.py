@@ -75,7 +75,7 @@ SAID = [
     ("models.md", "fitted on at most # of them", describe_model("svc").max_rows),
     ("models.md", "on at most # rows. It is", default(score_model, "max_rows")),
     ("models.md", "more than # GiB", private("models._MAX_BYTES") / 2**30),
-    ("models.md", "half of the # % goes", 100 * private("models._LEVEL")),
+    ("models.md", "half of the # % goes", 100 * private("views._LEVEL")),
     ("spectral.md", "dense below # rows", private("spectral._DENSE_BELOW")),
     ("sums.md", "T·(n + m)·(#", private("sums._POINT")),
     ("sums.md", "+ #·w^d)", private("sums._SPREAD")),
