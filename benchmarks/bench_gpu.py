@@ -6,8 +6,8 @@ Sections: sums, cityblock, estimators, growth, fast, peers; ceilings come before
 after them.  Tables are printed row by row in Markdown.  Sums are Σⱼ wⱼ exp(−‖xᵢ − yⱼ‖²/2b²) of
 float32 normal points with b = 0.4·√d.  Inputs are drawn anew in each run; times are medians by
 CUDA events after warm-ups on other inputs, and ours are those of the public functions, checks and
-preparation included.  Errors are the largest over 512 random rows against float64: relative for sums,
-absolute for logarithms.
+preparation included.  Errors are the largest over 512 random rows against float64: relative for
+sums, absolute for logarithms.
 
 The limit is the rate of exponentials at d ≤ 16, and above that the lower one of it and of three
 float16 products, float16 rate/(3·2·d).  Section cityblock sums wⱼ exp(−Σₖ|xᵢₖ − yⱼₖ|/b), b = d,
