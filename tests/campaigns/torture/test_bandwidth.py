@@ -125,7 +125,7 @@ def test_cross_validation(points, kind, criterion, kernel):
         warnings.simplefilter("ignore", UserWarning)  # rows with copies have no best bandwidth
         out = answered(
             search, X, sample_weight=w, **options,
-            names=("sample_weight", "cross-validation", "bandwidth"),
+            names=("sample_weight", "Cross-validation", "bandwidth"),
         )  # fmt: skip
     counted = np.ones(points.n) if w is None else w
     X, counted = X[counted > 0], counted[counted > 0]
