@@ -8,6 +8,7 @@ import shlex
 import signal
 import time
 from types import SimpleNamespace
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -471,3 +472,11 @@ def test_more_time_gives_more_rows_and_the_command_says_so(tmp_path, budget, row
     assert getattr(last, "max_rows", n) == min(rows, n)
     assert ("--max-rows" in question.how_to_fit("parzen")["fit_command"]) == (rows > 10_000)
     assert "--max-rows" not in question.how_to_fit("logistic")["fit_command"]
+
+
+def test_the_option_takes_every_metric():
+    from mercer._system.vocabulary import METRICS
+    from mercer.cli._compare import compare
+
+    choices, _ = get_args(get_args(get_type_hints(compare, include_extras=True)["metric"])[0])
+    assert get_args(choices) == tuple(METRICS)
