@@ -21,7 +21,6 @@ import pandas as pd
 import pytest
 
 import mercer.comparison
-import mercer.tables
 from mercer.cli import main
 from mercer.comparison import compare_in_rounds
 from mercer.tables import read_table
@@ -276,7 +275,7 @@ def test_full_disk(refused, model, quick, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(mercer.tables, "write_table", full)
+    monkeypatch.setattr("mercer.comparison._folder.write_delimited", full)
     said = refused("compare", "good.csv", "-t", "kind", *quick, "-o", "results")
     assert "written to results (No space left on device): free some space" in said
 

@@ -24,8 +24,6 @@ from mercer._system.workers import (
     outcome_of,
 )
 
-__all__ = ["OnCluster", "connected", "require_on_workers"]
-
 _SECONDS = 8  # until a scheduler that does not answer is given up
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from mercer import __version__
 
-__all__ = ["machine", "usable_cores", "versions"]
-
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba")
 
 

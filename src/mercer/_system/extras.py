@@ -1,7 +1,5 @@
 """How to get the packages that only some functions need, said in one place."""
 
-__all__ = ["how_to_install"]
-
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra of pyproject.toml, and where it works.

@@ -13,17 +13,6 @@ _CAN_LOCK = os.name == "posix"  # elsewhere nothing is locked and nothing swept
 if _CAN_LOCK:
     import fcntl
 
-__all__ = [
-    "PARTIAL",
-    "make_folder",
-    "moved_in_whole",
-    "one_at_a_time",
-    "read_at_most",
-    "shown_path",
-    "sweep",
-    "written_whole",
-]
-
 PARTIAL = ".partial"
 
 

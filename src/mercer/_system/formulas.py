@@ -8,8 +8,6 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-__all__ = ["neutralised", "neutralised_text", "restored", "write_delimited"]
-
 # A spreadsheet takes a cell that begins so for a formula, some also if the sign is of full width
 # or comes after a line break; an apostrophe before it makes it text.  One more is put before
 # apostrophes that are there already, so that restoring is exact.

@@ -8,8 +8,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_array", "read_arrays"]
-
 
 def read_arrays(content: bytes, names: Collection[str]) -> dict[str, NDArray[Any]]:
     """Return those of the named arrays that an ``.npz`` archive has; nothing is unpickled.

@@ -11,8 +11,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-__all__ = ["end_with_parent", "interrupts_held", "start_process"]
-
 
 def start_process(
     serve: Callable[[Connection], None], material: Any

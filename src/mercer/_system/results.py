@@ -16,8 +16,6 @@ from mercer._system.files import read_at_most
 from mercer._system.formulas import restored
 from mercer._system.words import limit_of_bytes
 
-__all__ = ["check_folder", "only_from", "read_json", "read_table"]
-
 _MAX_BYTES = 1 << 28
 
 

@@ -7,19 +7,6 @@ how a metric is called and which way it is better, and which models are tried fi
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = [
-    "MARKS",
-    "MEASURED",
-    "METRICS",
-    "MODELS_QUICK_FIRST",
-    "STANDINGS",
-    "UNMEASURED",
-    "Mark",
-    "Metric",
-    "mark_named",
-    "metric_named",
-]
-
 
 @dataclass(frozen=True)
 class Mark:

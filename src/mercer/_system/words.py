@@ -9,25 +9,6 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any, TypeGuard
 
-__all__ = [
-    "confidence",
-    "count_of",
-    "did_you_mean",
-    "duration",
-    "fixed",
-    "grouped",
-    "is_known",
-    "limit_of_bytes",
-    "listed",
-    "p_number",
-    "p_remark",
-    "p_value",
-    "percent",
-    "quoted",
-    "signed",
-    "size",
-]
-
 NOTHING = "–"  # stands where there is no number
 _LONGEST = 40  # characters of a cell or name that are shown
 

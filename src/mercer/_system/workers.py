@@ -14,18 +14,6 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from mercer._system.processes import end_with_parent, start_process
 
-__all__ = [
-    "ByJoblib",
-    "InThisProcess",
-    "Limit",
-    "Processes",
-    "TookTooLongError",
-    "WorkerDiedError",
-    "Workers",
-    "no_limit",
-    "outcome_of",
-]
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 ResultOut = TypeVar("ResultOut", covariant=True)

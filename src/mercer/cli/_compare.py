@@ -30,8 +30,6 @@ from mercer.cli._output import (
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison, RoundsProgress
 
-__all__ = ["compare", "longer_command"]
-
 _BUDGET, _BUDGET_BUNDLED = "2m", "40s"
 _FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, writing, the map and the page
 _FOR_WRITING = 0.02  # of the budget

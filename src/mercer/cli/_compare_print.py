@@ -13,8 +13,6 @@ from mercer.cli._output import console, one_line, print_notes
 if TYPE_CHECKING:
     from mercer.comparison import ComparisonRecord, ModelRecord
 
-__all__ = ["print_places", "print_ranking"]
-
 _STYLES = {"best": "bold green", "worse": "red"}
 
 

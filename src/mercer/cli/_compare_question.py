@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mercer.comparison import ComparisonRecord, MapRecord, RoundsComparison
     from mercer.tables import LabelledTable
 
-__all__ = ["Question", "ask", "compile_models", "describe"]
-
 _MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or more
 # Methods whose cost grows with the square of the rows see this many in two minutes; more time
 # gives more rows, less time never fewer than the least.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mercer.comparison import MapRecord
     from mercer.tables import LabelledTable
 
-__all__ = ["draw_map", "draw_map_within", "no_map"]
-
 _MOST_ROWS = 1000  # a page can show them all, and three quarters are fitted in seconds
 _OTHER_WAY = "mercer project draws one"
 _LEAST_SECONDS = 1.0  # no map is drawn in less: its process takes as long to start

@@ -15,21 +15,6 @@ from rich.markup import escape
 
 from mercer._system.words import listed
 
-__all__ = [
-    "Device",
-    "check_folder",
-    "check_output",
-    "console",
-    "on_the_cpu",
-    "one_line",
-    "parse_seconds",
-    "print_json",
-    "print_notes",
-    "resolve_device",
-    "status",
-    "visible",
-]
-
 Device = Annotated[
     str,
     typer.Option(help="Where Mercer's own models compute: cpu, cuda or cuda:1; needs torch."),

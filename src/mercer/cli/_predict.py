@@ -154,7 +154,7 @@ def _as_json(
 
 def _print_csv(answers: "pd.DataFrame") -> None:
     """Print what a file would hold; a reader that closes the pipe early is not an error."""
-    from mercer.tables import write_delimited
+    from mercer._system.formulas import write_delimited
 
     content = io.BytesIO()
     write_delimited(answers, content)

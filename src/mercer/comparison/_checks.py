@@ -10,21 +10,6 @@ from sklearn.utils import column_or_1d
 
 from mercer._arrays import FloatArray
 
-__all__ = [
-    "FloatArray",
-    "check_confidence_level",
-    "check_labels",
-    "check_names",
-    "check_scores",
-    "has_no_spread",
-    "in_scores",
-    "largest",
-    "mean_difference",
-    "without_rounding",
-    "zero_if_noise",
-]
-
-
 # Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
 # 0.2 - 0.1 are not the same number in floating point, but they are the same difference.
 _ROUNDING = 1e-12

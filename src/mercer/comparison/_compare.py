@@ -36,8 +36,6 @@ from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_t
 from mercer.comparison.tests._pairs import PairedTestResult, PairTest, Results, run_pairs
 from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
-__all__ = ["Comparison", "compare"]
-
 _FIVE_BY_TWO = {"five_by_two_t": five_by_two_t_test, "five_by_two_f": five_by_two_f_test}
 _TESTS = ("corrected_t", "mcnemar", "kfold_t", *_FIVE_BY_TWO)
 

@@ -27,8 +27,6 @@ from mercer.comparison.tests._signed_rank import (
     wilcoxon_test,
 )
 
-__all__ = ["DatasetComparison", "compare_over_datasets", "plot_critical_difference"]
-
 # Columns of the posterior probabilities, and where they come from.
 _POSTERIOR = {"P(a better)": "p_a", "P(same)": "p_rope", "P(b better)": "p_b"}
 

@@ -10,8 +10,6 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from mercer.comparison._rounds_result import RoundsComparison
 
-__all__ = ["confusion_counts", "curves_of", "hard_rows"]
-
 _MOST_STEPS = 200  # of a curve
 _MOST_CLASSES = 12  # that get a curve each
 _MOST_ROWS = 100

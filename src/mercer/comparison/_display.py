@@ -13,8 +13,6 @@ from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Section", "ShownAsTables"]
-
 # A heading and the table below it.
 Section = tuple[str, pd.DataFrame]
 

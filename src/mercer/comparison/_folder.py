@@ -30,14 +30,6 @@ from mercer.comparison._record import (
 from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
-__all__ = [
-    "ComparisonFolder",
-    "add_map",
-    "read_comparison",
-    "record_comparison",
-    "write_comparison",
-]
-
 _COMMAND = "mercer compare"
 _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them

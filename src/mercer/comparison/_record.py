@@ -6,19 +6,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-__all__ = [
-    "ClassRecord",
-    "ColumnRecord",
-    "ComparisonRecord",
-    "HardRowRecord",
-    "HardRowsRecord",
-    "MapRecord",
-    "ModelRecord",
-    "PairRecord",
-    "QuestionRecord",
-    "SplitsRecord",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:

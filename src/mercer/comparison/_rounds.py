@@ -29,8 +29,6 @@ from mercer.comparison.tests._pairs import (
 )
 from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
-__all__ = ["compare_in_rounds"]
-
 
 def compare_in_rounds(
     estimators: Mapping[str, Any],

@@ -10,15 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from mercer._arrays import FloatArray
 from mercer._system.words import listed, p_value
-from mercer.comparison._checks import FloatArray, largest
+from mercer.comparison._checks import largest
 from mercer.comparison._display import Section, ShownAsTables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 from mercer.comparison.tests._pairs import (
     Results,
 )
-
-__all__ = ["RoundsComparison", "cut_to_possible", "mean_interval"]
 
 _FEW_ROUNDS = 5  # below which only what is very different can be told apart
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from mercer.datasets._registry import DatasetInfo
 
-__all__ = ["Arrays", "Dataset", "build_dataset", "check_content", "content_sha256", "encode_labels"]
-
 _BLOCK = 4096  # Rows are hashed by as many, so that images do not all become float64 at once.
 
 

@@ -11,8 +11,6 @@ from mercer.datasets._dataset import Dataset, build_dataset, check_content
 from mercer.datasets._places import data_folder, locate
 from mercer.datasets._registry import DatasetInfo, DatasetNotFoundError, find_info, registry
 
-__all__ = ["list_datasets", "load_dataset"]
-
 
 @overload
 def load_dataset(

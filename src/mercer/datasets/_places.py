@@ -19,8 +19,6 @@ from mercer._system.npy import read_arrays
 from mercer.datasets._dataset import Arrays, check_content, encode_labels
 from mercer.datasets._registry import DatasetInfo, OpenMLTable, PackageFiles
 
-__all__ = ["Location", "data_folder", "locate", "read_npz"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Location:

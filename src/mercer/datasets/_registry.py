@@ -10,15 +10,6 @@ from typing import Any
 
 from mercer._system.words import did_you_mean
 
-__all__ = [
-    "DatasetInfo",
-    "DatasetNotFoundError",
-    "OpenMLTable",
-    "PackageFiles",
-    "find_info",
-    "registry",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFiles:

@@ -23,8 +23,6 @@ from mercer._system.extras import how_to_install
 from mercer.models._wrappers import CappedClassifier, DelegatingClassifier, keep_features
 from mercer.samples import check_row_weights
 
-__all__ = ["OnDevice", "check_device", "off_device", "on_device"]
-
 # The classifiers of these packages compute with tensors.
 _PACKAGES = ("mercer.classifiers.", "mercer.discriminants.")
 

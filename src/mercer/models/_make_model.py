@@ -18,8 +18,6 @@ from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
-__all__ = ["ModelInfo", "NamedForest", "describe_model", "list_models", "make_model"]
-
 _EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 

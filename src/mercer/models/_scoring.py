@@ -17,8 +17,6 @@ from mercer.models._make_model import make_model
 from mercer.spectral import stratified_rows
 from mercer.tables import LabelledTable
 
-__all__ = ["ModelScore", "choose_model", "score_model"]
-
 _CANDIDATES = ("fisher", "boosting", "logistic")
 
 

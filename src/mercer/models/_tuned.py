@@ -20,8 +20,6 @@ from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context, take_
 from mercer.models._wrappers import check_classes, check_indexable, keep_features
 from mercer.spectral import stratified_rows
 
-__all__ = ["TunedClassifier"]
-
 _TABLES = 6  # An answer holds this many arrays of (rows, classes) at once.
 
 

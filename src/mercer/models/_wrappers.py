@@ -16,14 +16,6 @@ from mercer._arrays import refuse_tensor
 from mercer._sklearn import HasMethods, Interval, fit_context, take_rows_of_any
 from mercer.spectral import stratified_rows
 
-__all__ = [
-    "CappedClassifier",
-    "DelegatingClassifier",
-    "check_classes",
-    "check_indexable",
-    "keep_features",
-]
-
 
 def check_indexable(X: Any, wrapper: Any) -> Any:
     """Return rows of any kind, texts included, as something of which parts can be taken."""

@@ -13,8 +13,6 @@ from mercer._system.files import sweep, written_whole
 from mercer._system.words import duration, grouped, p_number, p_value, percent
 from mercer.report.charts._svg import element
 
-__all__ = ["anchor", "linked", "page_count", "render_template", "write_whole"]
-
 
 def render_template(name: str, **content: object) -> str:
     """Fill a template; everything that is not markup already is escaped."""

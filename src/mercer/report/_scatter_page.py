@@ -10,8 +10,6 @@ import pandas as pd
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._scatter_figure import make_scatter
 
-__all__ = ["write_scatter_page"]
-
 _COLUMNS = ("row", "x", "y", "class", "held_out")
 
 

@@ -9,8 +9,6 @@ from scipy import stats
 
 from mercer.comparison import five_by_two_t_test, mcnemar_test
 
-__all__ = ["audit_roweis_saul"]
-
 # Table 2: recognition rates in %, at image sizes 32, 64 and 128.
 _TABLE_2 = {
     ("Roweis-Saul %", "ORL"): (95.41, 94.58, 94.58),

@@ -14,8 +14,6 @@ from types import ModuleType
 from mercer.studies import papers
 from mercer.studies._model import Study
 
-__all__ = ["list_studies", "load_study"]
-
 
 def list_studies() -> tuple[str, ...]:
     """Return the names of the studies that come with Mercer.

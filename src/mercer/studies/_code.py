@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-__all__ = ["code_digest"]
-
 
 @cache
 def code_digest(function: Callable[..., Any]) -> str:

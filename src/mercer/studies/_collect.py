@@ -17,8 +17,6 @@ from mercer.studies._marks import mark_of
 from mercer.studies._model import Row, Study, Table
 from mercer.studies._store import Stored, read_outcome, write_atomically
 
-__all__ = ["Results", "collect"]
-
 _KEY = ["study", "table", "row", "column", "reading", "protocol"]
 _CELLS = [
     *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",

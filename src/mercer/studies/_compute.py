@@ -9,8 +9,6 @@ from threadpoolctl import threadpool_limits
 from mercer.studies._catalogue import load_study
 from mercer.studies._jobs import Job, resolve
 
-__all__ = ["Computed", "compute_job"]
-
 
 @dataclass(frozen=True)
 class Computed:

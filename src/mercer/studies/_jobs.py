@@ -15,8 +15,6 @@ from mercer.studies._code import code_digest
 from mercer.studies._model import Figure, Method, Protocol, Row, Study
 from mercer.studies._task import Task
 
-__all__ = ["Job", "Plan", "plan_jobs", "resolve"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Job:

@@ -2,8 +2,6 @@
 
 from mercer.studies._model import Published
 
-__all__ = ["mark_of"]
-
 
 def mark_of(
     published: Published | None,

@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
     from mercer.studies._task import Task
 
-__all__ = [
-    "Figure",
-    "Method",
-    "Outcome",
-    "Protocol",
-    "Published",
-    "Row",
-    "Study",
-    "Table",
-    "read_published",
-]
-
 Protocol = Literal["paper", "honest", "either"]
 
 # A published cell: a number, its spread, the dimension that the paper names beside it.

@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-__all__ = ["Bars", "Line", "Panel", "Points", "Raster"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Points:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from mercer.studies._jobs import Job
 
-__all__ = ["Clock", "Progress"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:

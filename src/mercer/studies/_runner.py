@@ -20,8 +20,6 @@ from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._progress import Clock, Progress
 from mercer.studies._store import read_outcome, write_outcome
 
-__all__ = ["run_studies"]
-
 
 def run_studies(
     studies: Iterable[str] = (),

@@ -14,8 +14,6 @@ from mercer._system.files import make_folder, written_whole
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Panel
 
-__all__ = ["Stored", "read_outcome", "write_atomically", "write_outcome"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:

@@ -10,8 +10,6 @@ import numpy as np
 from mercer.datasets import Dataset, load_dataset
 from mercer.studies._model import Protocol, Row
 
-__all__ = ["Task"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Task:

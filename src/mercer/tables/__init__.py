@@ -39,7 +39,6 @@ without the target.
 from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
 from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
-from mercer.tables._write import write_delimited as write_delimited
 from mercer.tables._write import write_table
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._preprocessor import make_preprocessor
@@ -66,4 +65,4 @@ __all__ = [
     "write_table",
 ]
 # What Mercer's own packages import besides; it may change without notice.
-_FOR_MERCER = ("typed_frame", "write_delimited")
+_FOR_MERCER = ("typed_frame",)

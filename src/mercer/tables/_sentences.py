@@ -4,15 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mercer._system import words
-from mercer._system.words import did_you_mean, quoted
-
-__all__ = [
-    "ColumnNotFoundError",
-    "MissingPackageError",
-    "did_you_mean",
-    "listed",
-    "quoted",
-]
+from mercer._system.words import quoted
 
 
 class ColumnNotFoundError(LookupError):

@@ -8,9 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mercer._system.extras import how_to_install
-from mercer.tables._sentences import MissingPackageError, quoted
-
-__all__ = ["USABLE", "Column", "LabelledTable", "Table", "as_table", "check_names"]
+from mercer._system.words import quoted
+from mercer.tables._sentences import MissingPackageError
 
 USABLE = ("number", "category", "date")
 

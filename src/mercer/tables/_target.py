@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer._system.words import count_of
-from mercer.tables._sentences import listed, quoted
+from mercer._system.words import count_of, quoted
+from mercer.tables._sentences import listed
 from mercer.tables._table import Column, LabelledTable, Table, as_table
 from mercer.tables.typing._cells import as_numbers, as_text, is_number
 from mercer.tables.typing._kinds import check_column, describe_columns
 from mercer.tables.typing._match import typed_frame
-
-__all__ = ["split_target"]
 
 _FEW_CLASSES = 20  # Up to this many different values are classes without doubt.
 _ROWS_PER_CLASS = 5  # More numbers are a quantity if they have fewer rows on average.

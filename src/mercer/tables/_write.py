@@ -10,8 +10,6 @@ from mercer.tables._table import as_table
 from mercer.tables.reading._binary import load_package
 from mercer.tables.reading._source import source_name
 
-__all__ = ["write_delimited", "write_table"]
-
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 

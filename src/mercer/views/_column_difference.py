@@ -12,8 +12,6 @@ from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
 from mercer._arrays import FloatArray
 from mercer.tables import Column
 
-__all__ = ["ColumnDifference", "column_difference"]
-
 # Categories of which fewer rows are expected in the smaller table are counted together.
 _FEWEST_EXPECTED = 5
 

@@ -21,8 +21,6 @@ from mercer.tables import (
 )
 from mercer.views._column_difference import ColumnDifference, column_difference
 
-__all__ = ["TableDifference", "measure_tables"]
-
 _LEVEL = 0.05
 _MAX_ROWS = 2500  # All columns together are tested on at most as many rows of each table.
 

@@ -22,8 +22,6 @@ from mercer.projections import (
 from mercer.spectral import stratified_rows
 from mercer.tables import LabelledTable, Table, make_preprocessor
 
-__all__ = ["PROJECTIONS", "project_table"]
-
 _EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
 _TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.

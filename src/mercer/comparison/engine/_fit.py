@@ -18,9 +18,6 @@ from threadpoolctl import threadpool_limits
 from mercer._system.workers import WorkerDiedError
 from mercer.comparison.engine._splits import Split
 
-__all__ = ["Fit", "Judge", "Material", "Task", "as_fit", "fit_and_test", "fit_quietly",
-           "prediction_table"]  # fmt: skip
-
 _MOST_BYTES = 1 << 30  # the size of a larger model is not counted
 _DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
 

@@ -15,18 +15,9 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from mercer._arrays import FloatArray
 from mercer._system import vocabulary
-from mercer.comparison._checks import FloatArray, check_labels
-
-__all__ = [
-    "LOWER_IS_BETTER",
-    "METRICS",
-    "AllMetrics",
-    "Codes",
-    "OneScorer",
-    "choose_metric",
-    "score_all",
-]
+from mercer.comparison._checks import check_labels
 
 METRICS = tuple(vocabulary.METRICS)
 LOWER_IS_BETTER = frozenset(name for name in METRICS if vocabulary.METRICS[name].lower_is_better)

@@ -10,8 +10,6 @@ from mercer._system.workers import Limit, TookTooLongError, Workers, no_limit
 from mercer.comparison.engine._fit import Fit, Task, as_fit
 from mercer.comparison.engine._splits import RepeatedFolds
 
-__all__ = ["Clock", "RoundsPlan", "RoundsProgress"]
-
 _MIN_ROUNDS = 2  # without a second score there is no spread to judge by
 
 

@@ -7,15 +7,6 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-__all__ = [
-    "RepeatedFolds",
-    "Split",
-    "five_by_two_splits",
-    "is_tested_once",
-    "make_splits",
-    "mean_sizes",
-]
-
 # Indices of the training and of the test samples.
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 

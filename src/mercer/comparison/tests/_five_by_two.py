@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from mercer._arrays import FloatArray
 from mercer.comparison._checks import (
-    FloatArray,
     check_confidence_level,
     check_names,
     check_scores,
@@ -24,8 +24,6 @@ from mercer.comparison.tests._pairs import (
     interval_phrase,
 )
 from mercer.comparison.tests._sign import NO_SPREAD, sign_test
-
-__all__ = ["f_statistic", "five_by_two_f_test", "five_by_two_t_test", "t_statistic"]
 
 
 def five_by_two_t_test(

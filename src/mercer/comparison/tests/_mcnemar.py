@@ -12,8 +12,6 @@ from sklearn.utils.multiclass import unique_labels
 from mercer.comparison._checks import check_confidence_level, check_labels, check_names
 from mercer.comparison.tests._pairs import PairedTestResult, favoured
 
-__all__ = ["McNemarMethod", "mcnemar_from_counts", "mcnemar_test"]
-
 McNemarMethod = Literal["auto", "exact", "mid-p", "chi2"]
 
 # Customary bound: with fewer disagreements the χ² approximation is rough.

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from mercer._arrays import FloatArray
 from mercer.comparison._checks import (
-    FloatArray,
     check_confidence_level,
     check_names,
     check_scores,
@@ -25,8 +25,6 @@ from mercer.comparison.tests._pairs import (
     interval_phrase,
 )
 from mercer.comparison.tests._sign import NO_SPREAD, sign_test
-
-__all__ = ["corrected_t_test", "kfold_paired_t_test"]
 
 
 def kfold_paired_t_test(

@@ -11,17 +11,6 @@ import pandas as pd
 
 from mercer._system.words import confidence, p_value
 
-__all__ = [
-    "PairTest",
-    "PairedTestResult",
-    "Results",
-    "better_phrase",
-    "favoured",
-    "holm_correction",
-    "interval_phrase",
-    "run_pairs",
-]
-
 
 def interval_phrase(interval: tuple[float, float], level: float, *, effect: float) -> str:
     """Write an interval as the one named first sees it: ``95 % interval -0.01 to 0.03``."""

@@ -8,22 +8,9 @@ import pandas as pd
 from scipy import stats
 from scipy.special import gammaln
 
+from mercer._arrays import FloatArray
 from mercer._system.words import p_value
-from mercer.comparison._checks import (
-    FloatArray,
-    check_confidence_level,
-    largest,
-    without_rounding,
-)
-
-__all__ = [
-    "FriedmanResult",
-    "average_ranks",
-    "check_table",
-    "friedman_test",
-    "nemenyi_critical_difference",
-    "nemenyi_pvalues",
-]
+from mercer.comparison._checks import check_confidence_level, largest, without_rounding
 
 
 def check_table(scores: object, *, min_estimators: int, min_datasets: int) -> pd.DataFrame:

@@ -10,11 +10,9 @@ from math import isnan
 import pandas as pd
 from scipy import stats
 
-from mercer.comparison._checks import FloatArray
+from mercer._arrays import FloatArray
 from mercer.comparison.tests._mcnemar import mcnemar_test
 from mercer.comparison.tests._pairs import PairedTestResult
-
-__all__ = ["JUDGED_BY_ROWS", "NO_SPREAD", "by_rows_where_without_spread", "sign_test"]
 
 # What is said beside a difference that was judged so.
 NO_SPREAD = ": the difference never varies, so that its sign is tested"

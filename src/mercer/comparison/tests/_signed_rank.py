@@ -8,8 +8,8 @@ import numpy.typing as npt
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from mercer._arrays import FloatArray
 from mercer.comparison._checks import (
-    FloatArray,
     check_confidence_level,
     check_names,
     check_scores,
@@ -24,8 +24,6 @@ from mercer.comparison.tests._pairs import (
     favoured,
     interval_phrase,
 )
-
-__all__ = ["BayesianResult", "bayesian_signed_rank_test", "wilcoxon_test"]
 
 # Weight of the prior: an imaginary data set without a difference counts half, as Benavoli et al.
 _PRIOR = 0.5

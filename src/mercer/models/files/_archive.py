@@ -14,15 +14,6 @@ from typing import Any
 from mercer._system.files import read_at_most, shown_path, sweep, written_whole
 from mercer._system.words import limit_of_bytes
 
-__all__ = [
-    "CARD",
-    "SCHEMA",
-    "digest",
-    "parse",
-    "read_members",
-    "write_whole",
-]
-
 CARD, SCHEMA = "mercer.json", "schema.json"
 _MOST_MEMBERS = 100_000
 _MAX_JSON = 1 << 27  # Parsed, JSON takes some ten times as many bytes.

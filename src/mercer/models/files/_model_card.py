@@ -13,8 +13,6 @@ import sklearn
 from mercer import __version__
 from mercer.tables import Column, LabelledTable
 
-__all__ = ["FORMAT", "ModelCard"]
-
 FORMAT = 1  # This is the version of the card and of the file around it.
 
 

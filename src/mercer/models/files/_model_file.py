@@ -30,8 +30,6 @@ from mercer.models.files._model_card import FORMAT, ModelCard
 from mercer.models.files._schema import TRUSTED, check_members, schema_types, unknown_types
 from mercer.models.files._sound import check_sound
 
-__all__ = ["ModelContents", "load_model", "read_card", "save_model"]
-
 _MAX_BYTES = 1 << 30
 
 

@@ -18,8 +18,6 @@ import numpy as np
 from mercer._system.npy import check_array
 from mercer.models.files._archive import CARD, SCHEMA, parse
 
-__all__ = ["TRUSTED", "check_members", "is_trusted", "schema_types", "type_name", "unknown_types"]
-
 TRUSTED = (
     # What a table is turned into.
     "mercer.tables.preparing._dummies.CategoryDummies",

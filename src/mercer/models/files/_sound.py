@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_sound"]
-
 
 def check_sound(model: Any) -> None:
     """Raise if a tree points outside itself, or if arrays do not fit each other.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
 from mercer.report.charts._svg import element, text_width
 
-__all__ = ["Axes", "Layer", "draw_axes", "make_axes", "numbers"]
-
 # A layer of a panel, as JSON has it.
 Layer = Mapping[str, Any]
 

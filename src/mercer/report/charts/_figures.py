@@ -14,8 +14,6 @@ from mercer.report.charts._axes import Axes, Layer, draw_axes, make_axes, number
 from mercer.report.charts._layers import draw_layer, point_shapes, swatch
 from mercer.report.charts._svg import element, text_width
 
-__all__ = ["draw_figure", "draw_panel"]
-
 
 def draw_panel(panel: Mapping[str, Any]) -> Markup:
     """Draw a panel: its title, axes, layers in their order and a legend.

@@ -5,8 +5,6 @@ from math import sqrt
 
 from mercer.report.charts._svg import coordinate as c
 
-__all__ = ["COLOURS", "SHAPES", "glyph", "is_outline", "shape_of"]
-
 # How many colours the style sheet has: .k0 … .k9.
 COLOURS = 10
 

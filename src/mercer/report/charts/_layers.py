@@ -14,8 +14,6 @@ from mercer.report.charts._axes import Axes, Layer, bar_places, bar_width, numbe
 from mercer.report.charts._glyphs import COLOURS, glyph, is_outline, shape_of
 from mercer.report.charts._svg import element, polygon, polyline
 
-__all__ = ["draw_layer", "picture", "point_shapes", "swatch"]
-
 _Array = NDArray[np.float64]
 
 # Up to so many points each have an element of their own, which tells its numbers when it is pointed

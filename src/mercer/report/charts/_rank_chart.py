@@ -8,8 +8,6 @@ from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear
 from mercer.report.charts._svg import element, text_width
 
-__all__ = ["draw_ranks", "groups_alike"]
-
 _ROW = 22.0
 _WIDTH = 460.0
 

@@ -7,8 +7,6 @@ from math import ceil, floor, isfinite, log10
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Linear", "domain_of", "padded", "tick_labels", "tick_step", "ticks"]
-
 _LEAST_WIDTH = 1e-200  # of a domain: for ticks of a narrower one, powers of ten would underflow
 
 

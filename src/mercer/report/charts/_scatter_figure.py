@@ -23,8 +23,6 @@ from mercer.report.charts._glyphs import COLOURS, SHAPES, glyph, is_outline
 from mercer.report.charts._scales import domain_of, padded
 from mercer.report.charts._svg import element
 
-__all__ = ["Scatter", "make_scatter"]
-
 _MOST_STILL = 3000  # points of the still picture; more would make the page slow to open
 _STEPS = 65535  # into which the script's data divide each axis: two bytes a coordinate
 _MOST_NAMED = 1500  # points of a class up to which each tells its row when it is pointed at

@@ -7,8 +7,6 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-__all__ = ["coordinate", "element", "polygon", "polyline", "text_width"]
-
 
 def element(name: str, *children: str, **attributes: object) -> Markup:
     """Return ``<name attributes>children</name>``.

@@ -11,8 +11,6 @@ from mercer._system.words import percent
 from mercer.report._document import page_count
 from mercer.report.charts._figures import draw_panel
 
-__all__ = ["ConfusionView", "view_confusion"]
-
 _MOST_CLASSES = 12  # up to so many, a matrix is a table; with more, a map
 _WORST = 12  # confusions that are listed beside a map
 

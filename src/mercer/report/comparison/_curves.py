@@ -10,8 +10,6 @@ from markupsafe import Markup
 from mercer._system.words import fixed, percent
 from mercer.report.charts._figures import draw_panel
 
-__all__ = ["CurvesView", "view_curves"]
-
 _GREY = 7  # the colour of lines to compare with
 _UNIT = (0.0, 1.0, 0.0, 1.0)  # left, right, bottom, top
 _MOST_LINES = 6  # in a panel; of more classes, those that are found worst are drawn

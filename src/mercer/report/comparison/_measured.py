@@ -4,8 +4,6 @@ from mercer._system.words import confidence, duration, is_known, listed
 from mercer.comparison import ComparisonRecord, SplitsRecord
 from mercer.report._document import page_count
 
-__all__ = ["machine_facts", "measured_sentences"]
-
 
 def measured_sentences(record: ComparisonRecord) -> list[tuple[str, str]]:
     """Return what the page says of splits, preparation, metric, intervals and tests."""

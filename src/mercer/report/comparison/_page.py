@@ -28,8 +28,6 @@ from mercer.report.comparison._ranking import (
     scores_by_split,
 )
 
-__all__ = ["write_comparison_report"]
-
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
 

@@ -12,8 +12,6 @@ from mercer.report._document import page_count
 from mercer.report.charts._figures import draw_panel
 from mercer.report.charts._glyphs import COLOURS
 
-__all__ = ["ClassShare", "ColumnLine", "class_bars", "class_shares", "column_lines", "sentences"]
-
 _KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
 _MOST_NAMED = 4  # columns or classes named in a sentence
 _MOST_NAMED_BARS = 30

@@ -16,16 +16,6 @@ from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
 from mercer.report.charts._svg import coordinate, element, text_width
 
-__all__ = [
-    "ModelLine",
-    "PairLine",
-    "draw_scores",
-    "model_lines",
-    "other_measures",
-    "pair_lines",
-    "scores_by_split",
-]
-
 _KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
 _PLACES = 3  # decimals of scores
 

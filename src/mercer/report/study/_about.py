@@ -7,8 +7,6 @@ from typing import Any
 
 from mercer._system.words import duration, is_known
 
-__all__ = ["repeat_command", "run_facts"]
-
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what the foot of the page says about the run: names and texts."""

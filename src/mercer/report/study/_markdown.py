@@ -18,8 +18,6 @@ from mercer.report.study._paper_tables import decimals, table_name
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import count_sentences, group_reasons, summarise
 
-__all__ = ["write_markdown"]
-
 
 def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
     """Write the summary of a results folder for documentation: tables, and figures beside it.

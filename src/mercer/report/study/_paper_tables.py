@@ -11,8 +11,6 @@ from mercer._system.vocabulary import UNMEASURED, Mark, mark_named
 from mercer._system.words import duration, fixed, is_known, signed
 from mercer.report.study._summary import Reason, group_reasons
 
-__all__ = ["Cell", "Column", "Line", "Row", "TableView", "decimals", "make_table", "table_name"]
-
 _Record = Mapping[str, Any]
 
 # A column of the page: a column of the paper under one reading of it.

@@ -20,8 +20,6 @@ from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import StudyCount, count_sentences, summarise
 from mercer.report.study._verdicts import Verdict, compare_columns, written_audit
 
-__all__ = ["list_cells", "write_report"]
-
 
 def write_report(
     folder: str | os.PathLike[str], path: str | os.PathLike[str] | None = None

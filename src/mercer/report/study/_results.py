@@ -10,8 +10,6 @@ import pandas as pd
 
 from mercer._system.results import check_folder, only_from, read_json, read_table
 
-__all__ = ["Results", "read_results"]
-
 _COMMAND = "mercer reproduce"
 _PLACE = ("study", "table", "row", "column", "reading", "protocol")
 _NUMBERS = (

@@ -9,8 +9,6 @@ import pandas as pd
 from mercer._system.vocabulary import MARKS, MEASURED, UNMEASURED, Mark, mark_named
 from mercer._system.words import listed
 
-__all__ = ["Reason", "StudyCount", "Summary", "count_sentences", "group_reasons", "summarise"]
-
 _NO_REASON = "No reason is known."
 
 

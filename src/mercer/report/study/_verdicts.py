@@ -12,8 +12,6 @@ from mercer.comparison import compare_over_datasets
 from mercer.report.charts._rank_chart import draw_ranks, groups_alike
 from mercer.report.study._paper_tables import decimals
 
-__all__ = ["Pair", "Verdict", "compare_columns", "written_audit"]
-
 _LEAST_ROWS, _LEAST_METHODS = 5, 2
 _LEVEL = 0.05
 

@@ -10,8 +10,6 @@ from sklearn.preprocessing import StandardScaler
 from mercer.studies._model import Outcome
 from mercer.studies._task import Task
 
-__all__ = ["Holdout", "compact", "holdout", "judge", "kept_predictions"]
-
 _Array = NDArray[Any]
 _CHOSEN = ("bandwidth_", "rule_", "gamma_", "alpha_")  # what our estimators choose in fit
 

@@ -23,16 +23,6 @@ from mercer.studies.experiments._plane import (
 )
 from mercer.sums import kernel_sum
 
-__all__ = [
-    "CLASSIFIERS",
-    "classifier_by_rule",
-    "draw_feature_maps",
-    "draw_gaussians",
-    "draw_outlier",
-    "draw_weights",
-    "imbalanced_draw",
-]
-
 _Array = NDArray[Any]
 
 # As the tables print them, and as `classifier_by_rule` knows them.

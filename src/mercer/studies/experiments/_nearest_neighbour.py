@@ -9,14 +9,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from mercer.studies.experiments._holdout import Holdout
 
-__all__ = [
-    "Fitter",
-    "error_surface",
-    "label_surface",
-    "nearest_neighbour_labels",
-    "nested_surface",
-]
-
 _Array = NDArray[Any]
 
 # Distances that are kept at once, so that they stay in the processor's cache.

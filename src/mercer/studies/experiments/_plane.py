@@ -7,17 +7,6 @@ from numpy.typing import NDArray
 
 from mercer.studies._panels import Points, Raster
 
-__all__ = [
-    "MARKERS",
-    "Extent",
-    "grid",
-    "half_moons",
-    "regions",
-    "ring",
-    "scatter",
-    "two_gaussians",
-]
-
 MARKERS: tuple[Literal["circle"], Literal["square"]] = ("circle", "square")
 Extent = tuple[float, float, float, float]
 

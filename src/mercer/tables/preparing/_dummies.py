@@ -14,8 +14,6 @@ from mercer._arrays import FloatArray, detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 from mercer.tables.typing._cells import as_text
 
-__all__ = ["CategoryDummies"]
-
 _INFREQUENT, _MISSING = "(infrequent)", "(missing)"
 
 

@@ -12,8 +12,6 @@ from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
 from mercer.tables.typing._styles import has_time
 
-__all__ = ["make_preprocessor"]
-
 _PARTS_OF_TIME = ("days", "year", "month", "weekday", "hour")
 _LIMIT = 4.0  # Numbers are clipped at this many standard deviations.
 _MIN_FREQUENCY = 5  # Categories with fewer rows are infrequent.

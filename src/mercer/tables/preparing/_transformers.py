@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import FloatArray, detached, refuse_tensor
 from mercer._sklearn import Interval, fit_context
 
-__all__ = ["DateFeatures", "FeatureClipper"]
-
 _MOST_DAYS = 2_900_000  # Dates more than almost 8000 years from 1970 count as that far away.
 
 

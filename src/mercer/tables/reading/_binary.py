@@ -23,8 +23,6 @@ from mercer.tables.reading._source import (
     check_width,
 )
 
-__all__ = ["load_package", "read_npz", "read_parquet", "with_rows"]
-
 _BYTES_PER_CELL = 8
 _ARRAYS = ("X", "y", "feature_names")
 

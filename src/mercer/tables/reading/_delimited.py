@@ -12,15 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from mercer._system.words import count_of, limit_of_bytes
-from mercer.tables._sentences import quoted
+from mercer._system.words import count_of, limit_of_bytes, quoted
 from mercer.tables._table import check_names
 from mercer.tables.reading._encoding import as_utf8
 from mercer.tables.reading._source import Limits, check_size, check_width
 from mercer.tables.typing._cells import MISSING
 from mercer.tables.typing._styles import are_codes
-
-__all__ = ["name_unnamed", "read_delimited"]
 
 # Every digit of a number is read; newer versions of pandas do so without being asked.
 _EXACT = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}

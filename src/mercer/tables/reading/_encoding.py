@@ -4,8 +4,6 @@ import codecs
 
 from mercer._system.words import limit_of_bytes
 
-__all__ = ["as_utf8"]
-
 _BLOCK = 1 << 20  # This many bytes are decoded at a time.
 # The first bytes of files that people give by mistake, what these are, and what to do.
 _NOT_TABLES = (

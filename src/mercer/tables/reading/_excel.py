@@ -12,14 +12,13 @@ from xml.parsers import expat
 
 import pandas as pd
 
-from mercer.tables._sentences import did_you_mean, listed, quoted
+from mercer._system.words import did_you_mean, quoted
+from mercer.tables._sentences import listed
 from mercer.tables._table import check_names
 from mercer.tables.reading._binary import load_package, with_rows
 from mercer.tables.reading._delimited import name_unnamed
 from mercer.tables.reading._source import Limits, check_size, check_unpacked, check_width
 from mercer.tables.typing._cells import MISSING
-
-__all__ = ["read_excel"]
 
 _MOST_ROWS = 1 << 20  # The format itself has no more.
 _DEEPEST = 100  # In files of Excel, no more than ten elements are inside each other.

@@ -12,8 +12,6 @@ from mercer.tables.reading._delimited import read_delimited
 from mercer.tables.reading._excel import read_excel
 from mercer.tables.reading._source import Limits, archive_members, read_source, source_name
 
-__all__ = ["read_table"]
-
 # An apostrophe before a sign that formulas begin with, some of them of full width, in UTF-8.
 _ESCAPED = re.compile(rb"'(?:[=+\-@\t\r\n]|\xef\xbc[\x9d\x8b\x8d\xa0])")
 

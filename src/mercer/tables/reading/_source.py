@@ -15,18 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from mercer._system.files import read_at_most, shown_path
-from mercer._system.words import count_of, limit_of_bytes
-from mercer.tables._sentences import MissingPackageError, did_you_mean, listed
-
-__all__ = [
-    "Limits",
-    "archive_members",
-    "check_size",
-    "check_unpacked",
-    "check_width",
-    "read_source",
-    "source_name",
-]
+from mercer._system.words import count_of, did_you_mean, limit_of_bytes
+from mercer.tables._sentences import MissingPackageError, listed
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mercer._arrays import FloatArray
-from mercer._system.words import count_of
-from mercer.tables._sentences import quoted
-
-__all__ = [
-    "ABSENT",
-    "LEAST_READ",
-    "MISSING",
-    "Unread",
-    "as_dates",
-    "as_numbers",
-    "as_text",
-    "is_date",
-    "is_number",
-    "unread_cells",
-]
+from mercer._system.words import count_of, quoted
 
 # Text that stands for no value, in a file or in a frame.
 MISSING = frozenset({

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mercer._arrays import FloatArray
-from mercer._system.words import count_of
-from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
+from mercer._system.words import count_of, did_you_mean, quoted
+from mercer.tables._sentences import ColumnNotFoundError, listed
 from mercer.tables._table import USABLE, Column, as_table
 from mercer.tables.typing._cells import (
     ABSENT,
@@ -30,8 +30,6 @@ from mercer.tables.typing._styles import (
     read_dates,
     read_numbers,
 )
-
-__all__ = ["check_column", "describe_columns"]
 
 _MOST_MISSING = 0.95  # A column is not used if a larger share of its rows have no value.
 _MOST_CATEGORIES = 1000

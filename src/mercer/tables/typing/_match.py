@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer._system.words import count_of
-from mercer.tables._sentences import ColumnNotFoundError, did_you_mean, listed, quoted
+from mercer._system.words import count_of, did_you_mean, quoted
+from mercer.tables._sentences import ColumnNotFoundError, listed
 from mercer.tables._table import Column, Table, as_table
 from mercer.tables.typing._cells import (
     Unread,
@@ -18,8 +18,6 @@ from mercer.tables.typing._cells import (
     is_number,
 )
 from mercer.tables.typing._styles import LARGEST, read_dates, read_numbers
-
-__all__ = ["match_columns", "typed_frame"]
 
 # Up to this many cells of another kind are taken as missing, however few rows there are.
 _MOST_ACCIDENTS = 5

@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 from mercer._arrays import FloatArray
 from mercer.tables.typing._cells import LEAST_READ, Unread, unread_cells
 
-__all__ = [
-    "LARGEST",
-    "are_codes",
-    "has_time",
-    "infer_date_style",
-    "infer_number_style",
-    "parse_numbers",
-    "read_dates",
-    "read_numbers",
-]
-
 LARGEST = 1e100  # Larger numbers count as infinite: sums of their squares must be finite.
 
 # A style is what its numbers look like.  Plain ones are checked last by float(), which also takes
