@@ -175,7 +175,8 @@ def test_transforms_give_the_gradients_of_autograd(torch, points, function, kern
     out, pull = torch.func.vjp(value, X, Y, w)
     torch.testing.assert_close(out, value(X, Y, w), rtol=0, atol=0)
     for found, part in zip(pull(torch.ones_like(out)), expected, strict=True):
-        torch.testing.assert_close(found, part.sum(tuple(range(out.ndim))), rtol=1e-12, atol=0)
+        # Slopes of a kernel with a kink are ±1 times its value, and may cancel but for rounding.
+        torch.testing.assert_close(found, part.sum(tuple(range(out.ndim))), rtol=1e-12, atol=1e-15)
     gradient = torch.func.grad(lambda X: value(X, Y, w).sum())(X)
     torch.testing.assert_close(gradient, expected[0].sum(tuple(range(out.ndim))))
 
