@@ -17,6 +17,7 @@ from mercer.bandwidth import (
     likelihood_cross_validation,
     resolve_bandwidth,
 )
+from oracles.sums import LOG_PROFILES, squared_distances
 from torture.cases import WEIGHTS, Refusal, agree, answered, law, points, weights
 
 mp = mpmath.mp.clone()
@@ -84,18 +85,17 @@ def test_ladders_of_bandwidths(power, down, up):
     return out
 
 
-def exact_likelihood(X, w, h, log_kernel, log_normaliser):
+def exact_likelihood(X, w, h, kernel, log_normaliser):
     """Return the mean of log f̂₋ᵢ(xᵢ) in extended precision, one copy of a row left out.
 
     Weights that are not whole leave as a whole.
     """
     is_whole = w.max() < 2**52 and (w == np.rint(w)).all()
-    wide = X.astype(np.longdouble)
-    squares = np.stack([((x - wide) ** 2).sum(axis=1) for x in wide])
+    squares = squared_distances(X, X, kernel)
     w = w.astype(np.longdouble)
     N, left = w.sum(), np.minimum(1, w) if is_whole else w
     with np.errstate(divide="ignore"):
-        terms = log_kernel(squares, np.longdouble(h)) + np.log(w)
+        terms = LOG_PROFILES[kernel](squares, np.longdouble(h)) + np.log(w)
         np.fill_diagonal(terms, np.log(w - left))
         top = terms.max(axis=1, keepdims=True)
         top = np.where(np.isfinite(top), top, 0)
@@ -113,7 +113,6 @@ def exact_likelihood(X, w, h, log_kernel, log_normaliser):
 )
 def test_cross_validation(points, kind, criterion, kernel):
     from mercer.kernels import get_kernel
-    from oracles.sums import LOG_PROFILES
 
     X = points.rows()
     w = None if kind is None else weights(kind, points.n, points.seed)
@@ -139,7 +138,7 @@ def test_cross_validation(points, kind, criterion, kernel):
         for at in (0, int(np.argmax(out.scores)), -1):
             h = out.bandwidths[at]
             z = get_kernel(kernel).log_normaliser(h, points.d)
-            expected = exact_likelihood(X, counted, h, LOG_PROFILES[kernel], np.longdouble(z))
+            expected = exact_likelihood(X, counted, h, kernel, np.longdouble(z))
             if kernel == "epanechnikov" and np.isinf(expected) != np.isinf(out.scores[at]):
                 continue  # a row at the very edge of a window
             size = max(1, abs(float(expected)) if np.isfinite(expected) else 1, abs(z))

@@ -204,7 +204,7 @@ def test_laplacian_cut(points, kernel, ratio, kind, density):
             log_w = log_w - oracle.log_kernel_sum(X, weights=counts, kernel=kernel, bandwidth=h) / 2
     width = wide(h) * np.sqrt(wide(2)) if kernel == "gaussian" else wide(h)
     with np.errstate(over="ignore"):
-        logs = oracle.LOG_PROFILES[kernel](oracle.squared_distances(X, X), width)
+        logs = oracle.LOG_PROFILES[kernel](oracle.squared_distances(X, X, kernel), width)
     terms = logs + log_w[:, None] + log_w
     classes = sorted(set(y))
     M = np.array([[_log_sum(terms[np.ix_(y == a, y == b)]) for b in classes] for a in classes])
