@@ -170,3 +170,23 @@ def test_nobody_else_searches_for_near_names():
             for name in (getattr(node, "module", None), *(alias.name for alias in node.names))
         }
         assert "difflib" not in imported or path.name == "words.py", path
+
+
+@pytest.mark.parametrize(
+    ("asked", "names", "said"),
+    [
+        ("ID", ["order_id", "user_id", "item_id", "id"], "'id' or "),
+        ("Class", ["class_size", "subclass", "classes", "class"], "'class' or"),
+        ("id", ["width", "kidney"], "no"),
+        ("age", ["language"], "no"),
+        ("age", ["language", "the age"], "'the age'"),
+    ],
+)
+def test_the_name_that_is_most_alike_comes_first(asked, names, said):
+    found = did_you_mean(asked, names, "no")
+    assert found.removeprefix("did you mean ").startswith(said)
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_a_count_that_nobody_knows(number):
+    assert count_of(number, "row") == "– rows"

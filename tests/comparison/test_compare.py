@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 
 from mercer.comparison import (
     compare,
+    compare_in_rounds,
     corrected_t_test,
     five_by_two_f_test,
     five_by_two_t_test,
@@ -364,3 +365,43 @@ def test_seeds_and_jobs_do_not_change_the_numbers():
 def test_bad_input_gets_one_clear_sentence(estimators, y, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         compare(estimators, X, y, **options)
+
+
+class Steps(GaussianNB):
+    """Has a parameter of the name that pipelines have, and says no number of rows."""
+
+    n_rows_fitted_ = None
+
+    def __init__(self, steps=100, priors=None, var_smoothing=1e-9):
+        super().__init__(priors=priors, var_smoothing=var_smoothing)
+        self.steps = steps
+
+
+class Duck:
+    """Has what a comparison calls, and nothing of scikit-learn's."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+    def fit(self, X, y):
+        self.model = GaussianNB().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model.predict(X)
+
+
+@pytest.mark.parametrize("other", [Steps(), Duck()], ids=["steps", "duck"])
+def test_what_is_kept_beside_the_scores_fails_no_estimator(other):
+    models = {"bayes": GaussianNB(), "other": other}
+    for found in (
+        compare(models, X, Y, cv=3, random_state=0),
+        compare_in_rounds(models, X, Y, max_rounds=2, random_state=0),
+    ):
+        assert not dict(found.errors)
+        scores = found.scores if isinstance(found.scores, pd.DataFrame) else None
+        if scores is not None:
+            np.testing.assert_array_equal(scores["bayes"], scores["other"])

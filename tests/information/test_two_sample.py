@@ -219,3 +219,14 @@ def test_windows_that_meet_nowhere_are_refused():
     X = np.array([[0.0], [1e100]])
     with pytest.raises(ValueError, match="bandwidth is too small"):
         two_sample_test(X, X + 3e99, bandwidth=1e-100, n_permutations=9)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "metric"), [("exponential", "euclidean"), ("laplacian", "cityblock")]
+)
+def test_the_median_is_that_of_the_distance_of_the_kernel(kernel, metric):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 50)), rng.normal(size=(25, 50))
+    found = two_sample_test(X, Y, n_permutations=1, kernel=kernel, random_state=0)
+    expected = np.median(pdist(np.concatenate([X, Y]), metric))
+    assert found.bandwidth == pytest.approx(expected, rel=1e-12)

@@ -354,3 +354,20 @@ def test_ctrl_c_while_workers_start_is_quiet(toy, tmp_path, delay):
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     assert "Traceback" not in output
+
+
+def test_what_one_process_takes_several_take_too(toy, tmp_path):
+    """Read-only mappings and panels that are yielded cannot be sent to another process."""
+    path = Path(toy())
+    text = path.read_text()
+    path.write_text(
+        text.replace("return Outcome(", "return _as_proxy(", 1)
+        + "\n\ndef _as_proxy(*given, **options):\n"
+        "    from dataclasses import replace\n"
+        "    from types import MappingProxyType\n"
+        "    outcome = Outcome(*given, **options)\n"
+        "    return replace(outcome, details=MappingProxyType({**outcome.details, 'a': 1}))\n"
+    )
+    assert "_as_proxy(" in path.read_text()
+    results = run_studies([str(path)], tmp_path / "r", quick=True, n_jobs=2)
+    assert results.failures.empty

@@ -145,3 +145,27 @@ def test_few_rows_of_many_groups(backend):
     out = backend.kernel_sum(np.zeros((1, 1)), np.zeros((2, 1)), groups=[0, 3000], bandwidth=1.0)
     assert out.shape == (1, 3001)
     np.testing.assert_array_equal(np.flatnonzero(out), [0, 3000])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weights", "exponent"),
+    [(np.float32, [1e25, 1e8], 30), (np.float64, [1e200, 1e56], 213)],
+)
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])
+def test_a_light_row_counts_where_heavy_ones_are_far(backend, kernel, dtype, weights, exponent):
+    near = exponent * np.log(10.0)
+    near = np.sqrt(2 * near) if kernel == "gaussian" else near
+    X, Y = np.zeros((1, 1), dtype), np.array([[1e5], [near]], dtype)
+    options = {"weights": np.array(weights, dtype), "kernel": kernel, "bandwidth": 1.0}
+    expected = oracle.kernel_sum(X, Y, **options).astype(float)
+    assert expected > 0
+    rtol = 4e-4 if dtype == np.float32 else 1e-9
+    np.testing.assert_allclose(backend.kernel_sum(X, Y, **options), expected, rtol=rtol)
+
+
+def test_logarithms_of_a_light_row_where_the_heavy_one_is_left_out(backend):
+    """Values of a kernel that is not an exponential are not relative to the largest."""
+    X, w, width = np.array([[0.53], [1.24]]), np.array([6.8e-26, 2.8e-142]), 10**-106.7
+    options = {"weights": w, "kernel": "cauchy", "bandwidth": width, "exclude_self": True}
+    out = backend.log_kernel_sum(X, **options)
+    np.testing.assert_allclose(out, oracle.log_kernel_sum(X, **options).astype(float), rtol=1e-13)

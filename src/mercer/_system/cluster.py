@@ -156,7 +156,9 @@ class OnCluster(Generic[Task, Result]):
         waiting = deque(tasks)
         while True:
             now = time.perf_counter()
-            while waiting and len(self._running) < self.n and now < deadline:
+            # Without limits the scheduler has all tasks, for workers that join later to take.
+            most = inf if limit is no_limit and isinf(deadline) else self.n
+            while waiting and len(self._running) < most and now < deadline:
                 n_open = len(waiting) + len(self._in_time())
                 task = waiting.popleft()
                 until = min(now + limit(n_open), deadline)

@@ -4,7 +4,7 @@ import glob
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -68,12 +68,18 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def moved_in_whole(folder: Path, last: str, outdated: Collection[str] = ()) -> Iterator[Path]:
+def moved_in_whole(
+    folder: Path,
+    last: str,
+    outdated: Collection[str] = (),
+    still_wanted: Callable[[], bool] = lambda: True,
+) -> Iterator[Path]:
     """Give a place to write files to, which are moved into `folder` together at the end.
 
     `last` is the file that says that all others are there: it goes first and comes last.
-    `outdated` files go too.  If anything fails, the folder is as it was; should the disk refuse
-    even the way back, the error says where the older files are, until the next run.
+    `outdated` files go too.  Just before, while no other process writes there, `still_wanted` is
+    asked: if it says no, nothing is moved.  If anything fails, the folder is as it was; should the
+    disk refuse even the way back, the error says where the older files are, until the next run.
     """
     is_new = not folder.exists()
     make_folder(folder)
@@ -87,7 +93,8 @@ def moved_in_whole(folder: Path, last: str, outdated: Collection[str] = ()) -> I
             yield new
             names = sorted((file.name for file in new.iterdir()), key=lambda name: name == last)
             with one_at_a_time(folder):
-                _exchange(folder, new, old, names, outdated)
+                if still_wanted():
+                    _exchange(folder, new, old, names, outdated)
     except BaseException as error:
         if old.is_dir() and any(old.iterdir()):
             raise OSError(f"{error}; the older files are in {old}") from None

@@ -5,6 +5,7 @@ looks the same wherever it is read. A text from here has no markup and no line b
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any, TypeGuard
@@ -102,6 +103,8 @@ def percent(share: float) -> str:
 
 def grouped(number: float) -> str:
     """Write a whole number with a space between thousands: ``45 222``."""
+    if not is_known(number):
+        return NOTHING
     return f"{round(number):,}".replace(",", " ")
 
 
@@ -193,8 +196,8 @@ def quoted(value: Any) -> str:
 def did_you_mean(asked: str, names: Iterable[str], otherwise: str) -> str:
     """Suggest the names nearest to the one that was asked for; if none is near, say `otherwise`.
 
-    Names that hold what was asked for come first, then those spelled much like it; capitals do not
-    matter.
+    Names in which what was asked for is a word, or a part of at least four letters, come first,
+    the most alike before the others, then those spelled much like it; capitals do not matter.
 
     Examples
     --------
@@ -203,7 +206,9 @@ def did_you_mean(asked: str, names: Iterable[str], otherwise: str) -> str:
     """
     wanted = asked.casefold().strip()
     by_fold = {name.casefold().strip(): name for name in names if name}
-    near = [key for key in by_fold if len(wanted) > 1 and wanted in key]
+    part = re.escape(wanted) if len(wanted) > 3 else rf"(?<![^\W_]){re.escape(wanted)}(?![^\W_])"
+    near = [key for key in by_fold if len(wanted) > 1 and re.search(part, key)]
+    near.sort(key=lambda key: -difflib.SequenceMatcher(None, wanted, key).ratio())
     near += [key for key in difflib.get_close_matches(wanted, by_fold) if key not in near]
     if not near:
         return otherwise

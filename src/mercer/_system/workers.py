@@ -34,6 +34,10 @@ class WorkerDiedError(Exception):
     """The process that ran a task was ended from outside, for want of memory as a rule."""
 
 
+class WorkerDidNotStartError(RuntimeError):
+    """A process ended before it was ready for its first task."""
+
+
 class Workers(Protocol[Task, ResultOut]):
     """Runs tasks, ``n`` at the same time; a context that leaves nothing running.
 
@@ -225,9 +229,10 @@ class _Worker:
             outcome = self.connection.recv()
         except (EOFError, OSError):
             if not self.is_ready:
-                raise RuntimeError(
-                    "A worker process did not start. A script that computes in several processes "
-                    "must protect its entry by if __name__ == '__main__':"
+                raise WorkerDidNotStartError(
+                    "A worker process did not start. There may be too little memory for so many; "
+                    "and a script that computes in several processes must protect its entry by "
+                    "if __name__ == '__main__':"
                 ) from None
             self.restart()
             return WorkerDiedError()

@@ -87,5 +87,5 @@ def _scores(scores: dict[str, float]) -> str:
             f"{percent(scores['balanced_accuracy'])} on {rows} left out, {folds}; "
             f"one class always: {percent(scores['floor'])}"
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return "not scored"

@@ -179,17 +179,28 @@ def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> boo
 
     Returns False, and writes nothing, where another run has replaced the results meanwhile.
     """
-    with _errors_naming(folder):
+    ours = {**json.loads(_as_text(record.to_json())), "map": None}
+
+    def is_there() -> bool:
         try:
             there = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return False
-        if {**there, "map": None} != {**json.loads(_as_text(record.to_json())), "map": None}:
+        return isinstance(there, dict) and {**there, "map": None} == ours
+
+    answers = []
+
+    def is_still_there() -> bool:
+        answers.append(is_there())
+        return answers[-1]
+
+    with _errors_naming(folder):
+        if not is_there():
             return False
-        with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
+        with moved_in_whole(folder.absolute(), _RECORD, [_PAGE], is_still_there) as place:
             _write_csv(place / "map.csv", points)
             _write_json(place / _RECORD, record.to_json())
-    return True
+    return answers[-1]
 
 
 @contextmanager

@@ -212,9 +212,10 @@ class ComparisonRecord:
 
         Unknown keys are passed over, so that a newer version may write more.
         """
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind != "comparison":
+            raise ValueError(f"'kind' is {kind!r} instead of 'comparison'")
         record: ComparisonRecord = _read_record(cls, content, "")
-        if record.kind != "comparison":
-            raise ValueError(f"'kind' is {record.kind!r} instead of 'comparison'")
         return record
 
 
@@ -241,7 +242,7 @@ def _read(hint: Any, value: object, place: str) -> Any:
         hint = type(value) if type(value) in kinds else kinds[-1]
     if is_dataclass(hint):
         return _read_record(hint, value, place, f"{place!r}")
-    if get_origin(hint) is tuple and isinstance(value, list):
+    if get_origin(hint) is tuple and isinstance(value, list | tuple):
         item = get_args(hint)[0]
         if is_dataclass(item):
             return tuple(_read_record(item, one, place, f"one of {place!r}") for one in value)

@@ -253,7 +253,7 @@ def _median_bandwidth(Z: Array, kernel: Kernel, random: np.random.RandomState) -
     unit = float(np.abs(rows).max())
     if unit == 0:
         return 1.0
-    distances = pdist(rows / unit)
+    distances = pdist(rows / unit, kernel.metric)
     # The median is 0 if half of the rows are equal.
     median = float(np.median(distances)) or float(distances.mean())
     width = 2 * unit * median

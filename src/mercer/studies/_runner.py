@@ -12,7 +12,14 @@ from typing import Literal
 from mercer._system.cluster import OnCluster, connected, require_on_workers
 from mercer._system.environment import machine, usable_cores, versions
 from mercer._system.files import make_folder, sweep
-from mercer._system.workers import InThisProcess, Processes, WorkerDiedError, Workers, no_limit
+from mercer._system.workers import (
+    InThisProcess,
+    Processes,
+    WorkerDidNotStartError,
+    WorkerDiedError,
+    Workers,
+    no_limit,
+)
 from mercer.studies._catalogue import list_studies
 from mercer.studies._collect import Results, collect
 from mercer.studies._compute import Computed, compute_job
@@ -164,16 +171,20 @@ def _run_jobs(
     """Yield jobs as they end, kept on disk, with their seconds and what went wrong, if anything."""
     if not jobs:
         return
-    with workers:
-        for job, computed in workers.run(jobs, limit=no_limit, deadline=inf):
-            if isinstance(computed, WorkerDiedError):
-                raise MemoryError(_why_died(workers)) from computed
-            if isinstance(computed, OSError):
-                raise computed
-            if isinstance(computed, Exception):  # what it returned cannot be sent from a process
-                yield job, 0.0, f"{type(computed).__name__}: {computed}"
-            else:
-                yield job, computed.seconds, computed.error or _keep(output / job.file, computed)
+    try:
+        with workers:
+            for job, computed in workers.run(jobs, limit=no_limit, deadline=inf):
+                if isinstance(computed, WorkerDiedError):
+                    raise MemoryError(_why_died(workers)) from computed
+                if isinstance(computed, OSError):
+                    raise computed
+                if isinstance(computed, Exception):  # what it returned cannot be sent
+                    yield job, 0.0, f"{type(computed).__name__}: {computed}"
+                else:
+                    error = computed.error or _keep(output / job.file, computed)
+                    yield job, computed.seconds, error
+    except WorkerDidNotStartError as why:
+        raise MemoryError(str(why)) from why
 
 
 def _keep(path: Path, computed: Computed) -> str:

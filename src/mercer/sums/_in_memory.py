@@ -227,10 +227,31 @@ def _arrangements(problem: Problem) -> list[Arrangement]:
     """Bring weights and groups to segments; columns that cannot share a pass, one by one."""
     n_rows, weights, log = problem.Y.shape[0], problem.weights, problem.log
     if weights is None or weights.ndim == 1:
-        return [arrange(n_rows, weights, problem.groups, log)]
-    if not must_go_by_column(weights, log):
-        return [scale_columns(weights)]
-    return [arrange(n_rows, weights[:, c], None, log) for c in range(weights.shape[1])]
+        arrangements = [arrange(n_rows, weights, problem.groups, log)]
+    elif not must_go_by_column(weights, log):
+        arrangements = [scale_columns(weights)]
+    else:
+        arrangements = [arrange(n_rows, weights[:, c], None, log) for c in range(weights.shape[1])]
+    if log and problem.kernel.is_exponential:  # Terms are relative to the largest kernel value.
+        return arrangements
+    return [_without_light_weights(arrangement, log) for arrangement in arrangements]
+
+
+def _without_light_weights(arrangement: Arrangement, log: bool) -> Arrangement:
+    """Scale weights, exactly, so that no term is smaller than its kernel value.
+
+    Else a light row's term would vanish where it is all that a sum has: heavier rows may be too
+    far away to count.
+    """
+    weights, exponents = arrangement.weights, arrangement.exponents
+    if weights is None or exponents is None:
+        return arrangement
+    lift = BAND[itemsize(weights)]
+    if log:  # The logarithm of the factor is rounded: it should be no larger than it must be.
+        each = _exponents(weights)
+        lift = -int(np.where(each == ZERO, 0, each).min(initial=0))
+    heavier = times_powers_of_two(weights, np.array(lift))
+    return replace(arrangement, weights=heavier, exponents=exponents - lift)
 
 
 def _count_outputs(problem: Problem) -> int:

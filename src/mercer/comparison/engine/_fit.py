@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from joblib import parallel_config
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
@@ -123,13 +125,16 @@ def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
 def _part(estimator: Any, X: Any, rows: npt.NDArray[np.intp], train: npt.NDArray[np.intp]) -> Any:
     """Rows of X; of a matrix between samples, as a precomputed kernel is, training columns too."""
     part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-    return part[:, train] if get_tags(estimator).input_tags.pairwise else part
+    # An estimator that has no tags, as one that does not come from scikit-learn, takes plain rows.
+    has_tags = hasattr(estimator, "__sklearn_tags__")
+    return part[:, train] if has_tags and get_tags(estimator).input_tags.pairwise else part
 
 
 def _rows_fitted(estimator: Any, n_rows: int) -> int:
     """Return how many rows were used: what the classifier or a pipeline's last step says."""
-    steps = getattr(estimator, "steps", [("", estimator)])
-    return int(getattr(steps[-1][1], "n_rows_fitted_", n_rows))
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    fitted = getattr(last, "n_rows_fitted_", n_rows)
+    return int(fitted) if isinstance(fitted, Integral) else n_rows
 
 
 class _ByteCounter:

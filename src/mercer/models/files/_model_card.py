@@ -13,7 +13,7 @@ import sklearn
 from mercer import __version__
 from mercer.tables import Column, LabelledTable
 
-FORMAT = 1  # This is the version of the card and of the file around it.
+FORMAT = 2  # This is the version of the card and of the file around it.
 
 
 @dataclass(frozen=True)
