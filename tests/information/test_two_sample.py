@@ -230,3 +230,9 @@ def test_the_median_is_that_of_the_distance_of_the_kernel(kernel, metric):
     found = two_sample_test(X, Y, n_permutations=1, kernel=kernel, random_state=0)
     expected = np.median(pdist(np.concatenate([X, Y]), metric))
     assert found.bandwidth == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "cauchy"])
+def test_rows_that_are_all_the_same_and_far_from_the_origin(kernel):
+    X, Y = np.full((3, 1), 2e150), np.full((4, 1), 2e150)
+    assert two_sample_test(X, Y, n_permutations=9, kernel=kernel, random_state=0).statistic == 0

@@ -249,10 +249,11 @@ def _median_bandwidth(Z: Array, kernel: Kernel, random: np.random.RandomState) -
     rows = to_numpy(Z).astype(np.float64)
     if len(rows) > _MEDIAN_OF:
         rows = rows[random.choice(len(rows), _MEDIAN_OF, replace=False)]
+    farthest = float(np.abs(rows).max())
     rows = rows / 2 - rows[:1] / 2
     unit = float(np.abs(rows).max())
-    if unit == 0:
-        return 1.0
+    if unit == 0:  # Any width is as good as another, if its ratio to the coordinates has a square.
+        return max(1.0, 1e-100 * farthest)
     distances = pdist(rows / unit, kernel.metric)
     # The median is 0 if half of the rows are equal.
     median = float(np.median(distances)) or float(distances.mean())
