@@ -243,8 +243,10 @@ def test_deep_json_is_refused(saved, tmp_path):
 
 def test_other_format_version_is_refused(saved, tmp_path):
     found = members(saved)
-    found["mercer.json"] = json.dumps({**json.loads(found["mercer.json"]), "format": 2}).encode()
-    refused(rewrite(tmp_path / "m.skops", found), "has version 2 of the format")
+    about = json.loads(found["mercer.json"])
+    other = about["format"] + 1
+    found["mercer.json"] = json.dumps({**about, "format": other}).encode()
+    refused(rewrite(tmp_path / "m.skops", found), f"has version {other} of the format")
 
 
 @pytest.mark.parametrize(
