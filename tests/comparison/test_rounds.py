@@ -24,7 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from comparison.sleeper import Sleeper
 from mercer.comparison import choose_metric, compare_in_rounds, holm_correction
-from mercer.comparison._rounds_result import mean_interval
+from mercer.comparison._result import mean_interval
 from mercer.comparison.engine._metrics import METRICS, score_all
 
 X, Y = load_iris(return_X_y=True)

@@ -43,13 +43,17 @@ from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
 from mercer.comparison._record import SplitsRecord as SplitsRecord
+from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
-from mercer.comparison._rounds_result import RoundsComparison
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._plan import RoundsProgress
-from mercer.comparison.tests._five_by_two import five_by_two_f_test, five_by_two_t_test
 from mercer.comparison.tests._mcnemar import mcnemar_test
-from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_test
+from mercer.comparison.tests._on_splits import (
+    corrected_t_test,
+    five_by_two_f_test,
+    five_by_two_t_test,
+    kfold_paired_t_test,
+)
 from mercer.comparison.tests._pairs import PairedTestResult, holm_correction
 from mercer.comparison.tests._ranks import FriedmanResult, average_ranks, friedman_test
 from mercer.comparison.tests._signed_rank import (

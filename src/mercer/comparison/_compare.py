@@ -12,29 +12,42 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
 from mercer._system.workers import ByJoblib
-from mercer.comparison._checks import check_confidence_level, check_labels
-from mercer.comparison._display import Section, ShownAsTables
+from mercer.comparison._result import Section, ShownAsTables
 from mercer.comparison.engine._fit import (
     Fit,
     Material,
+    Split,
     Task,
     as_fit,
     fit_and_test,
     prediction_table,
 )
 from mercer.comparison.engine._metrics import OneScorer
-from mercer.comparison.engine._splits import (
-    Split,
+from mercer.comparison.engine._plan import (
     five_by_two_splits,
     is_tested_once,
     make_splits,
     mean_sizes,
 )
-from mercer.comparison.tests._five_by_two import five_by_two_f_test, five_by_two_t_test
-from mercer.comparison.tests._mcnemar import mcnemar_test
-from mercer.comparison.tests._paired_t import corrected_t_test, kfold_paired_t_test
-from mercer.comparison.tests._pairs import PairedTestResult, PairTest, Results, run_pairs
-from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.tests._mcnemar import (
+    JUDGED_BY_ROWS,
+    by_rows_where_without_spread,
+    mcnemar_test,
+)
+from mercer.comparison.tests._on_splits import (
+    corrected_t_test,
+    five_by_two_f_test,
+    five_by_two_t_test,
+    kfold_paired_t_test,
+)
+from mercer.comparison.tests._pairs import (
+    PairedTestResult,
+    PairTest,
+    Results,
+    check_confidence_level,
+    check_labels,
+    run_pairs,
+)
 
 _FIVE_BY_TWO = {"five_by_two_t": five_by_two_t_test, "five_by_two_f": five_by_two_f_test}
 _TESTS = ("corrected_t", "mcnemar", "kfold_t", *_FIVE_BY_TWO)

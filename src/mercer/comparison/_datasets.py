@@ -10,9 +10,8 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from mercer._system.extras import how_to_install
-from mercer.comparison._checks import check_confidence_level
-from mercer.comparison._display import Section, ShownAsTables
-from mercer.comparison.tests._pairs import Results, run_pairs
+from mercer.comparison._result import Section, ShownAsTables
+from mercer.comparison.tests._pairs import Results, check_confidence_level, run_pairs
 from mercer.comparison.tests._ranks import (
     FriedmanResult,
     average_ranks,

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from mercer.comparison._rounds_result import RoundsComparison
+from mercer.comparison._result import RoundsComparison
 
 _MOST_STEPS = 200  # of a curve
 _MOST_CLASSES = 12  # that get a curve each

@@ -27,7 +27,7 @@ from mercer.comparison._record import (
     QuestionRecord,
     SplitsRecord,
 )
-from mercer.comparison._rounds_result import RoundsComparison
+from mercer.comparison._result import RoundsComparison
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
 _COMMAND = "mercer compare"

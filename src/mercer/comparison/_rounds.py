@@ -13,21 +13,27 @@ from sklearn.utils import indexable
 from mercer._system.cluster import OnCluster, connected
 from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
-from mercer.comparison._checks import check_confidence_level, check_labels
-from mercer.comparison._rounds_result import RoundsComparison, cut_to_possible
+from mercer.comparison._result import RoundsComparison, cut_to_possible
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER, METRICS, AllMetrics, choose_metric
-from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
-from mercer.comparison.engine._splits import RepeatedFolds, mean_sizes
-from mercer.comparison.tests._paired_t import corrected_t_test
+from mercer.comparison.engine._plan import (
+    Clock,
+    RepeatedFolds,
+    RoundsPlan,
+    RoundsProgress,
+    mean_sizes,
+)
+from mercer.comparison.tests._mcnemar import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.tests._on_splits import corrected_t_test
 from mercer.comparison.tests._pairs import (
     PairedTestResult,
     PairTest,
     Results,
+    check_confidence_level,
+    check_labels,
     holm_correction,
     run_pairs,
 )
-from mercer.comparison.tests._sign import JUDGED_BY_ROWS, by_rows_where_without_spread
 
 
 def compare_in_rounds(

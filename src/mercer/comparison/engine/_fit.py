@@ -18,10 +18,12 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from mercer._system.workers import WorkerDiedError
-from mercer.comparison.engine._splits import Split
 
 _MOST_BYTES = 1 << 30  # the size of a larger model is not counted
 _DIED = "MemoryError: its process was ended from outside, for want of memory as a rule"
+
+# Indices of the training and of the test samples.
+Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 # What is kept of a fitted estimator, its test samples, their classes and its predictions of them:
 # the fields of a Fit that hold scores, predictions and outputs.

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from mercer._arrays import FloatArray
 from mercer._system import vocabulary
-from mercer.comparison._checks import check_labels
+from mercer.comparison.tests._pairs import check_labels
 
 METRICS = tuple(vocabulary.METRICS)
 LOWER_IS_BETTER = frozenset(name for name in METRICS if vocabulary.METRICS[name].lower_is_better)

@@ -1,21 +1,41 @@
-"""McNemar's test: two classifiers on one test set, judged by the samples where they differ."""
+"""McNemar's test, and the test of signs for differences on splits that never vary.
+
+McNemar's test judges two classifiers by the samples of one test set on which they differ.  A t or F
+test of scores on splits takes its scale from the spread of the differences; without any spread the
+smallest difference would be infinitely significant, so their signs are tested instead.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import isnan
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import stats
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import unique_labels
 
-from mercer.comparison._checks import check_confidence_level, check_labels, check_names
-from mercer.comparison.tests._pairs import PairedTestResult, favoured
+from mercer._arrays import FloatArray
+from mercer.comparison.tests._pairs import (
+    PairedTestResult,
+    check_confidence_level,
+    check_labels,
+    check_names,
+    favoured,
+)
 
 McNemarMethod = Literal["auto", "exact", "mid-p", "chi2"]
 
 # Customary bound: with fewer disagreements the χ² approximation is rough.
 _FEW = 25
+
+# What is said beside a difference that was judged by its sign.
+NO_SPREAD = ": the difference never varies, so that its sign is tested"
+
+# Scores that rise, or stay, whenever a wrong prediction becomes right.
+JUDGED_BY_ROWS = frozenset({"accuracy", "balanced", "balanced_accuracy", "f1", "f1_macro"})
 
 
 def mcnemar_test(
@@ -177,3 +197,40 @@ def _finding(only_a: int, only_b: int, names: tuple[str, str]) -> str:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
+
+
+def sign_test(differences: FloatArray) -> tuple[float, float]:
+    """Return the number of signs in the minority and the two-sided p-value of so few.
+
+    Differences of zero have no sign; where all are zero, p is 1. Where J differences go one way,
+    p is 2/2ᴶ, which no test of J independent differences can undercut without knowing their scale.
+    """
+    n_a, n_b = int((differences > 0).sum()), int((differences < 0).sum())
+    tail = float(stats.binom.cdf(min(n_a, n_b), n_a + n_b, 0.5))
+    return float(min(n_a, n_b)), min(1.0, 2 * tail)
+
+
+def by_rows_where_without_spread(
+    result: PairedTestResult, predictions: pd.DataFrame
+) -> PairedTestResult:
+    """Judge a difference without spread by the test rows, where they speak for one side alone.
+
+    If one of the two is right wherever the other is, no count of right and wrong predictions can
+    speak for the other, and rows are many more signs than splits: McNemar's exact test of them
+    takes the place of the sign test of splits. Of a row that was tested again and again, the first
+    time counts. ``predictions`` are by split and sample, with the column ``y_true``.
+    """
+    if not isnan(result.interval[0]) or not result.favours:
+        return result
+    again = predictions.index.get_level_values("sample").duplicated()
+    truth, a, b = (predictions.loc[~again, name] for name in ("y_true", *result.names))
+    rows = mcnemar_test(truth, a, b, method="exact", names=result.names)
+    if rows.statistic > 0 or rows.favours != result.favours:
+        return result
+    return replace(
+        result,
+        test=rows.test,
+        statistic=rows.statistic,
+        pvalue=rows.pvalue,
+        finding=result.finding.replace(NO_SPREAD, f": it never varies; {rows.finding}"),
+    )

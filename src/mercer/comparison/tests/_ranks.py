@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from mercer._arrays import FloatArray
 from mercer._system.words import p_value
-from mercer.comparison._checks import check_confidence_level, largest, without_rounding
+from mercer.comparison.tests._pairs import check_confidence_level, largest, without_rounding
 
 
 def check_table(scores: object, *, min_estimators: int, min_datasets: int) -> pd.DataFrame:

@@ -9,20 +9,18 @@ from scipy import stats
 from sklearn.utils import check_random_state
 
 from mercer._arrays import FloatArray
-from mercer.comparison._checks import (
-    check_confidence_level,
-    check_names,
-    check_scores,
-    in_scores,
-    largest,
-    without_rounding,
-    zero_if_noise,
-)
 from mercer.comparison.tests._pairs import (
     PairedTestResult,
     better_phrase,
+    check_confidence_level,
+    check_names,
+    check_scores,
     favoured,
+    in_scores,
     interval_phrase,
+    largest,
+    without_rounding,
+    zero_if_noise,
 )
 
 # Weight of the prior: an imaginary data set without a difference counts half, as Benavoli et al.
