@@ -32,11 +32,11 @@ from mercer import (
     ParzenClassifier,
     SparseKernelFisherDiscriminant,
 )
-from mercer.cli import _map
 from mercer.cli import main as mercer_main
 from mercer.comparison import compare_in_rounds
 from mercer.information import renyi_quadratic_entropy
 from mercer.sums import kernel_sum, log_kernel_sum
+from mercer.views import draw_map, draw_map_within
 
 ROOT = Path(mercer.__file__).parent
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -73,13 +73,12 @@ def compare_here(X, y, *, map_too=False):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 5})
 
     def draw(data, seed, seconds):
-        return _map.draw_map(data, seed) if map_too else elsewhere(data, seed, seconds)
+        return draw_map(data, seed) if map_too else draw_map_within(data, seed, seconds)
 
-    elsewhere = _map.draw_map_within
     with (
         TemporaryDirectory() as folder,
         mock.patch("mercer.comparison.compare_in_rounds", rounds),
-        mock.patch("mercer.cli._map.draw_map_within", draw),
+        mock.patch("mercer.views.draw_map_within", draw),
         redirect_stdout(io.StringIO()),
         redirect_stderr(io.StringIO()),
     ):

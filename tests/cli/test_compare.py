@@ -1,28 +1,27 @@
 """``mercer compare``: a table in, a folder of results out; exit codes; JSON; Ctrl-C."""
 
-import dataclasses
 import json
-import multiprocessing
 import os
 import shlex
 import signal
-import time
 from types import SimpleNamespace
 from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
-from mercer.cli import _map, main
+from mercer.cli import main
 from mercer.cli._compare import longer_command
-from mercer.cli._compare_question import Question, ask
-from mercer.cli._map import draw_map, draw_map_within, no_map
+from mercer.cli._fit import how_to_fit
 from mercer.cli._output import check_folder, parse_seconds
 from mercer.comparison import compare_in_rounds, hard_rows
-from mercer.tables import read_table
+from mercer.models import make_models, max_rows_within
+from mercer.tables import read_table, split_target
+from mercer.views import draw_map, no_map
 
 FILES = [
     "comparison.json", "curves.json", "map.csv", "predictions.csv", "report.html", "scores.csv",
@@ -64,7 +63,7 @@ def here(monkeypatch):
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
     monkeypatch.setattr(
-        "mercer.cli._map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
     )
 
 
@@ -260,7 +259,7 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
         return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", rounds)
-    monkeypatch.setattr("mercer.cli._map.draw_map_within", never)
+    monkeypatch.setattr("mercer.views.draw_map_within", never)
     command = ["compare", table, "-t", "kind", *QUICK, "--budget", "60s", "-o", str(tmp_path)]
     assert main(command) == 0
     assert order == ["rounds", "map"]
@@ -273,54 +272,6 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
     assert content["map"]["method"] is None
     assert sorted(path.name for path in tmp_path.iterdir()) == FILES
     assert "The map is left out: it takes" in (tmp_path / "report.html").read_text()
-
-
-def test_a_map_that_takes_too_long_is_ended(tmp_path, monkeypatch):
-    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
-    start = time.perf_counter()
-    with monkeypatch.context() as patch:
-        patch.setattr("mercer.cli._map._LEAST_SECONDS", 0.0)
-        points, said = draw_map_within(question.data, 0, 1e-3)  # no process starts in that
-    assert time.perf_counter() - start < 20
-    assert points.empty
-    [sentence] = said.notes
-    assert sentence == (
-        "The map is left out: it takes more than the 0 s that the rounds left; "
-        "mercer project draws one."
-    )
-    points, said = draw_map_within(question.data, 0, 0.5)
-    assert said.notes[0].startswith("The map is left out: the rounds took all the time there was")
-    points, said = draw_map_within(question.data, 0, 200.0)
-    literal, _ = draw_map(question.data, 0)
-    pd.testing.assert_frame_equal(points, literal)
-    assert said.method == "fisher"
-
-
-def test_a_map_that_fails_does_not_lose_the_comparison(tmp_path):
-    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
-    broken = dataclasses.replace(question.data, columns=())
-    points, said = draw_map_within(broken, 0, 200.0)
-    assert points.empty
-    assert said.notes[0].startswith("The map is left out: ValueError: No column is used")
-
-
-def test_a_map_without_room_says_so(monkeypatch):
-    """A library that cannot be mapped into memory is "not found" by the one that loads it."""
-
-    def draw(part, seed):
-        try:
-            raise OSError("libllvmlite.so: failed to map segment from shared object")
-        except OSError as error:
-            raise OSError("Could not find/load shared object file") from error
-
-    monkeypatch.setattr(_map, "_draw", draw)
-    here, there = multiprocessing.Pipe()
-    with here, there:
-        here.send((None, 0))
-        assert _map._map_or_reason(there) == (
-            "its process could not go on, for want of memory as a rule (OSError: "
-            "libllvmlite.so: failed to map segment from shared object)"
-        )
 
 
 def test_ctrl_c_keeps_finished_rounds(table, tmp_path, monkeypatch, capsys):
@@ -396,11 +347,12 @@ def test_wrong_times_are_refused(text):
         parse_seconds(text)
 
 
-def test_rows_that_all_get_wrong_are_counted(tmp_path):
-    question = ask(None, None, models="dummy,logistic", metric=None, seed=0, output=tmp_path)
-    found = compare_in_rounds(
-        question.models, question.data.X, question.data.y, max_rounds=10, random_state=0
-    )
+def test_rows_that_all_get_wrong_are_counted():
+    bunch = load_breast_cancer(as_frame=True)
+    frame = bunch.data.assign(diagnosis=bunch.target_names[bunch.target])
+    data = split_target(frame, "diagnosis")
+    models = make_models(["dummy", "logistic"], data)
+    found = compare_in_rounds(models, data.X, data.y, max_rounds=10, random_state=0)
     rows = np.arange(569) + 1
     hard = hard_rows(found, ["dummy", "logistic"], rows)
     wrong = found.predictions[["dummy", "logistic"]].ne(found.predictions["y_true"], axis=0)
@@ -427,11 +379,9 @@ def test_help_shows_an_example(capsys):
 
 def test_the_command_to_copy_is_quoted():
     data = SimpleNamespace(target="who's who", y=np.zeros(9))
-    names = {"path": "my people; rm -rf ~.csv", "data": data}
-    question = Question(
-        **names, table="people", models={}, metric="balanced", reason="", max_rows=20_000, seed=3
-    )
-    command = shlex.split(question.how_to_fit("parzen")["fit_command"])
+    options = {"balanced": True, "max_rows": 20_000, "seed": 3, "device": None}
+    found = how_to_fit("parzen", "my people; rm -rf ~.csv", data, **options)
+    command = shlex.split(found["fit_command"])
     assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
                        "--model", "parzen", "--balanced", "--seed", "3", "-o",
                        "parzen.skops"]  # fmt: skip
@@ -440,8 +390,8 @@ def test_the_command_to_copy_is_quoted():
 def test_models_that_saw_a_sample_say_so_wherever_their_verdict_stands(
     table, tmp_path, here, capsys, monkeypatch
 ):
-    monkeypatch.setattr("mercer.cli._compare_question._ROWS_IN_TWO_MINUTES", 10)
-    monkeypatch.setattr("mercer.cli._compare_question._LEAST_ROWS", 40)
+    monkeypatch.setattr("mercer.models._make_model._ROWS_IN_TWO_MINUTES", 10)
+    monkeypatch.setattr("mercer.models._make_model._LEAST_ROWS", 40)
     assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     content = json.loads((tmp_path / "comparison.json").read_text())
@@ -460,18 +410,19 @@ def test_models_that_saw_a_sample_say_so_wherever_their_verdict_stands(
 @pytest.mark.parametrize(
     ("budget", "rows"), [(1, 5000), (30, 5000), (120, 10_000), (480, 20_000), (3600, 54_772)]
 )
-def test_more_time_gives_more_rows_and_the_command_says_so(tmp_path, budget, rows):
-    path = tmp_path / "t.csv"
+def test_more_time_gives_more_rows_and_the_command_says_so(budget, rows):
     n = 12_000
     rng = np.random.default_rng(0)
-    pd.DataFrame({"a": rng.normal(size=n), "y": rng.choice(["p", "q"], n)}).to_csv(path)
-    options = {"models": "parzen,logistic", "metric": None, "seed": 0, "output": tmp_path}
-    question = ask(str(path), "y", **options, seconds=budget)
-    assert question.max_rows == rows
-    last = question.models["parzen"][-1]
-    assert getattr(last, "max_rows", n) == min(rows, n)
-    assert ("--max-rows" in question.how_to_fit("parzen")["fit_command"]) == (rows > 10_000)
-    assert "--max-rows" not in question.how_to_fit("logistic")["fit_command"]
+    frame = pd.DataFrame({"a": rng.normal(size=n), "y": rng.choice(["p", "q"], n)})
+    data = split_target(frame, "y")
+    assert max_rows_within(budget) == rows
+    models = make_models(["parzen", "logistic"], data, max_rows=rows)
+    assert getattr(models["parzen"][-1], "max_rows", n) == min(rows, n)
+    options = {"balanced": False, "seed": 0, "max_rows": rows, "device": None}
+    commands = {name: how_to_fit(name, "t.csv", data, **options) for name in models}
+    assert ("--max-rows" in commands["parzen"]["fit_command"]) == (rows > 10_000)
+    assert ("max_rows=" in commands["parzen"]["python"]) == (rows > 10_000)
+    assert "--max-rows" not in commands["logistic"]["fit_command"]
 
 
 def test_the_option_takes_every_metric():

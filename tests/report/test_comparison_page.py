@@ -411,28 +411,23 @@ def test_a_gap_in_the_description_is_named(tmp_path, place, message):
         write_comparison_report(tmp_path)
 
 
-def test_the_page_reads_what_the_command_writes(tmp_path):
-    from mercer.cli._compare_question import ask, describe
-    from mercer.cli._map import draw_map
-    from mercer.comparison import compare_in_rounds, write_comparison
+def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
+    from mercer.cli import main
+    from mercer.comparison import compare_in_rounds
 
+    def three_rounds(*args, **options):
+        return compare_in_rounds(*args, **{**options, "max_rounds": 3})
+
+    monkeypatch.setattr("mercer.comparison.compare_in_rounds", three_rounds)
     rng = np.random.default_rng(0)
     kind = np.array(["x", NASTY])[np.arange(60) % 2]
     table = tmp_path / "t.csv"
     pd.DataFrame({"a": rng.normal(size=60) + (kind == "x"), "kind": kind}).to_csv(table)
     folder = tmp_path / "results"
-    question = ask(
-        str(table), "kind", models="logistic,knn,dummy", metric=None, seed=0, output=folder
-    )
-    comparison = compare_in_rounds(
-        question.models, question.data.X, question.data.y, budget=60.0, max_rounds=3,
-        metric=question.metric, floor=question.floor, n_jobs=1, random_state=0,
-    )  # fmt: skip
-    points, the_map = draw_map(question.data, 0)
-    record = describe(question, comparison, the_map=the_map, budget=60.0)
-    write_comparison(folder, record, comparison, rows=question.rows, points=points)
-    content = record.to_json()
-    path = write_comparison_report(folder)
+    command = ["compare", str(table), "-t", "kind", "--models", "logistic,knn,dummy"]
+    assert main([*command, "--jobs", "1", "-o", str(folder)]) == 0
+    content = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+    path = folder / "report.html"
     assert content["answer"] in _part(path, "answer")
     assert "60 rows whose kind is known" in _part(path, "data")
     ranking = _part(path, "ranking")

@@ -19,14 +19,16 @@ def is_known(value: Any) -> TypeGuard[float]:
     return value is not None and isfinite(value)
 
 
-def fixed(value: float, places: int) -> str:
+def fixed(value: float | None, places: int) -> str:
     """Write a number with a fixed number of decimals and a true minus sign.
 
     Examples
     --------
-    >>> fixed(-0.126, 2), fixed(-0.001, 2)
-    ('−0.13', '0.00')
+    >>> fixed(-0.126, 2), fixed(-0.001, 2), fixed(None, 2)
+    ('−0.13', '0.00', '–')
     """
+    if not is_known(value):
+        return NOTHING
     text = f"{value:.{places}f}"
     if float(text) == 0:
         return text.lstrip("-")
@@ -37,6 +39,13 @@ def signed(value: float, places: int) -> str:
     """Write a difference with its sign: ``+0.12``, ``−0.12``, ``0.00``."""
     text = fixed(value, places)
     return f"+{text}" if float(f"{value:.{places}f}") > 0 else text
+
+
+def interval(low: float | None, high: float | None, places: int) -> str:
+    """Write an interval: ``0.93 to 0.96``."""
+    if not (is_known(low) and is_known(high)):
+        return NOTHING
+    return f"{fixed(low, places)} to {fixed(high, places)}"
 
 
 def p_number(p: float | None) -> str:

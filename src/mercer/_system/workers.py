@@ -1,9 +1,11 @@
 """Tasks that run here, in processes that can be ended, or by joblib: one protocol for all.
 
 Comparisons run their fits by it and studies their jobs.  On a Dask cluster the same protocol is
-``OnCluster`` of :mod:`mercer._system.cluster`.
+``OnCluster`` of :mod:`mercer._system.cluster`.  A single answer that may be done without comes from
+``answer_within``.
 """
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +34,10 @@ class TookTooLongError(Exception):
 
 class WorkerDiedError(Exception):
     """The process that ran a task was ended from outside, for want of memory as a rule."""
+
+
+class NoAnswerError(Exception):
+    """A process gave no answer; the text says why, as part of a sentence."""
 
 
 class WorkerDidNotStartError(RuntimeError):
@@ -282,3 +288,60 @@ def _portable(error: Exception) -> Exception:
     if isinstance(error, OSError):
         return OSError(str(error))
     return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def answer_within(seconds: float, function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what a function gives in a process of its own, which is ended after these seconds.
+
+    Raises a :class:`TookTooLongError` where they are not enough, and a :class:`NoAnswerError` where
+    the function fails or its process ends.
+    """
+    until = time.perf_counter() + seconds
+    process, connection = start_process(_answer, (function, arguments))
+    try:
+        if not connection.poll(max(0.0, until - time.perf_counter())):
+            raise TookTooLongError(seconds)
+        answer = connection.recv()
+    except (EOFError, OSError):
+        raise NoAnswerError("its process ended early, for want of memory as a rule") from None
+    finally:
+        process.kill()
+        process.join()
+        connection.close()
+    if isinstance(answer, NoAnswerError):
+        raise answer
+    result: Result = answer
+    return result
+
+
+def _answer(connection: Connection) -> None:
+    """Send what the function gives, or why there is nothing.
+
+    Standard error is closed: without memory, libraries would fill it with tracebacks.
+    """
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    end_with_parent()
+    # Sent from here, where the memory that an error held on to is free again.
+    connection.send(_answer_or_error(connection))
+
+
+def _answer_or_error(connection: Connection) -> Any:
+    try:
+        function, arguments = connection.recv()
+        return function(*arguments)
+    except (ImportError, MemoryError, OSError, SystemError) as error:
+        # This process loads all libraries again; one that finds no room says "not found".
+        why = _named_error(_first_cause(error))
+        return NoAnswerError(f"its process could not go on, for want of memory as a rule ({why})")
+    except Exception as error:  # the answer can be done without
+        return NoAnswerError(_named_error(error))
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    before = error.__cause__ or error.__context__
+    return error if before is None else _first_cause(before)
+
+
+def _named_error(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

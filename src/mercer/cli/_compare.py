@@ -4,21 +4,17 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
 
+from mercer._system.vocabulary import METRICS
 from mercer.cli._output import (
     Device,
     check_folder,
-    console,
     on_the_cpu,
     parse_seconds,
     print_json,
@@ -28,13 +24,16 @@ from mercer.cli._output import (
 )
 
 if TYPE_CHECKING:
-    from mercer.comparison import RoundsComparison, RoundsProgress
+    from mercer.comparison import RoundsComparison
+    from mercer.tables import LabelledTable, Table
 
 _BUDGET, _BUDGET_BUNDLED = "2m", "40s"
 _FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, writing, the map and the page
 _FOR_WRITING = 0.02  # of the budget
 _MOST_JOBS = 8  # by default: every process has its own copy of the table
 _ROUNDS_TO_AIM_AT = 10  # every row is tested once
+_MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or more
+_BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
 def compare(
@@ -81,11 +80,12 @@ def compare(
     from joblib import cpu_count
 
     from mercer import comparison as comparing
+    from mercer import views
     from mercer._system.cluster import connected
     from mercer._system.files import one_at_a_time
-    from mercer.cli import _map
-    from mercer.cli._compare_print import print_places, print_ranking
-    from mercer.cli._compare_question import ask, compile_models, describe
+    from mercer.cli._compare_print import print_places, print_ranking, show_progress
+    from mercer.cli._fit import how_to_fit
+    from mercer.models import compile_models, describe_model, make_models, max_rows_within
     from mercer.report import write_comparison_report
 
     start = time.perf_counter()
@@ -97,30 +97,33 @@ def compare(
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
     place = resolve_device(device)
+    # An unknown name is refused before the table is read.
+    known = {name: describe_model(name) for name in _model_names(models)}
     with status("reading the table …") as say:
-        question = ask(
-            table,
-            target,
-            models=models,
-            metric=metric,
-            seconds=seconds,
-            seed=seed,
-            device=place,
-            output=output,
-        )
+        rows, data = _read(table, target)
+        if metric is None:
+            judge, reason = comparing.choose_metric(data.y)
+        else:
+            judge, reason = metric, f"Scored by {METRICS[metric].words}, as asked for."
+        options: Any = {
+            "balanced": judge == "balanced",
+            "max_rows": max_rows_within(seconds),
+            "device": place,
+        }
+        pipelines = make_models(known, data, random_state=seed, **options)
         say("getting ready, with some ten seconds more to compile the first time …")
-        compile_models(question)
-    print_notes(on_the_cpu(question.models, place))
+        compile_models(pipelines, data)
+    print_notes(on_the_cpu(pipelines, place))
     spent = time.perf_counter() - start
     try:
-        with _progress() as show:
+        with show_progress() as show:
             comparison = comparing.compare_in_rounds(
-                question.models,
-                question.data.X,
-                question.data.y,
+                pipelines,
+                data.X,
+                data.y,
                 budget=max(0.5 * seconds, _FOR_ROUNDS * seconds - spent),
-                metric=question.metric,
-                floor=question.floor,
+                metric=judge,
+                floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
                 random_state=seed,
@@ -134,21 +137,30 @@ def compare(
         "--scheduler": scheduler, "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
+    path = str(output / "table.csv") if table is None else table
     # What was asked for is kept and printed before the map is drawn, from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
-    points, the_map = _map.no_map(why)
-    record = describe(
-        question, comparison, the_map=the_map, budget=seconds,
+    points, the_map = views.no_map(why)
+    record = comparing.record_comparison(
+        comparison,
+        comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
+        models={name: (model.label, model.kind) for name, model in known.items()},
+        rows=data.row_numbers,
+        metric_reason=reason,
+        budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds),
-    )  # fmt: skip
-    files: Any = {"rows": question.rows, "table": question.bundled}
+        **how_to_fit(comparison.leader, path, data, seed=seed, **options),
+        the_map=the_map,
+        seed=seed,
+    )
+    files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)
     if not as_json:
         print_ranking(record)
     if not comparison.interrupted:
         left = (1 - _FOR_WRITING) * seconds - (time.perf_counter() - start)
         with status("drawing a map …"):
-            points, the_map = _map.draw_map_within(question.data, seed, left)
+            points, the_map = views.draw_map_within(data, seed, left)
         record = replace(record, map=the_map)
         if not comparing.add_map(output, record, points):
             comparing.write_comparison(output, record, comparison, points=points, **files)
@@ -163,26 +175,44 @@ def compare(
         raise typer.Exit(130)
 
 
-@contextmanager
-def _progress() -> "Iterator[Callable[[RoundsProgress], None]]":
-    """Show the time that is used, on standard error and to people only."""
-    screen = console(stderr=True)
-    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
-    columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
-        task = bar.add_task("getting ready", total=None)
+def _model_names(models: str | None) -> list[str]:
+    from mercer.models import list_models
 
-        def show(progress: "RoundsProgress") -> None:
-            rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
-            used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
-            bar.update(
-                task,
-                total=1.0,
-                completed=min(used, 1.0),
-                description=f"{rounds}, {progress.seconds:.0f} s, {escape(progress.estimator)}",
+    if models is None:
+        return list_models()
+    names = list(dict.fromkeys(name.strip() for name in models.split(",") if name.strip()))
+    if len(names) < 2:
+        raise ValueError(f"--models needs two names or more, such as fisher,svc; got {models!r}.")
+    return names
+
+
+def _read(table: str | None, target: str | None) -> "tuple[Table, LabelledTable]":
+    """Return the table, or one that comes with scikit-learn, and its rows that have a class."""
+    from mercer.tables import read_table, split_target
+
+    if table is None:
+        if target not in (None, _BUNDLED_TARGET):
+            raise ValueError(
+                f"Without a table the target is {_BUNDLED_TARGET!r}, of the {_BUNDLED} data: "
+                "give the table before --target."
             )
+        rows, target = _load_bundled(), _BUNDLED_TARGET
+    elif target is None:
+        raise ValueError(f"Say which column of {table} to predict: --target NAME.")
+    else:
+        rows = read_table(table)
+    return rows, split_target(rows, target, min_class_rows=_MIN_CLASS_ROWS)
 
-        yield show
+
+def _load_bundled() -> "Table":
+    """Return scikit-learn's breast cancer data with the names of columns and classes."""
+    from sklearn.datasets import load_breast_cancer
+
+    from mercer.tables import Table
+
+    bunch = load_breast_cancer(as_frame=True)
+    classes = bunch.target_names[bunch.target.to_numpy()]
+    return Table(bunch.data.assign(**{_BUNDLED_TARGET: classes}), _BUNDLED)
 
 
 def longer_command(

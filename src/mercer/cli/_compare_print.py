@@ -1,19 +1,54 @@
-"""What ``mercer compare`` prints: a ranked table, the answer, and where everything is."""
+"""What ``mercer compare`` prints: its progress, a ranking, the answer, where everything is."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
-from mercer._system.words import confidence, count_of, duration, grouped, p_remark, percent, size
-from mercer.cli._output import console, one_line, print_notes
+from mercer._system.words import (
+    confidence,
+    count_of,
+    duration,
+    fixed,
+    grouped,
+    interval,
+    p_remark,
+    size,
+)
+from mercer.cli._output import class_shares, console, one_line, print_notes
 
 if TYPE_CHECKING:
-    from mercer.comparison import ComparisonRecord, ModelRecord
+    from mercer.comparison import ComparisonRecord, ModelRecord, RoundsProgress
 
 _STYLES = {"best": "bold green", "worse": "red"}
+
+
+@contextmanager
+def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
+    """Show the time that is used, on standard error and to people only."""
+    screen = console(stderr=True)
+    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
+    columns = (BarColumn(30), TextColumn("{task.description}"))
+    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+        task = bar.add_task("getting ready", total=None)
+
+        def show(progress: "RoundsProgress") -> None:
+            rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
+            used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
+            bar.update(
+                task,
+                total=1.0,
+                completed=min(used, 1.0),
+                description=f"{rounds}, {progress.seconds:.0f} s, {escape(progress.estimator)}",
+            )
+
+        yield show
 
 
 def print_ranking(record: "ComparisonRecord") -> None:
@@ -55,11 +90,9 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
             "No table was given, so this is a data set that comes with scikit-learn; "
             "yours: mercer compare people.csv --target COLUMN"
         )
-    classes = sorted(question.classes, key=lambda one: -one.rows)
-    shown = [f"{one.name} ({percent(one.rows / question.rows)})" for one in classes[:5]]
-    more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     rows = f"{count_of(question.rows, 'row')}, {count_of(used, 'column')} used"
-    classes_of = f"{question.target}: {', '.join(shown)}{more}"
+    shares = class_shares({one.name: one.rows for one in question.classes})
+    classes_of = f"{question.target}: {shares}"
     screen.print(
         f"[bold]{escape(one_line(question.table))}[/]: {rows}; {escape(one_line(classes_of))}"
     )
@@ -79,8 +112,8 @@ def _ranking(record: "ComparisonRecord") -> Table:
         style = _STYLES.get(model.against_best or "", "dim")
         table.add_row(
             escape(model.name),
-            _number(model.score),
-            _interval(model),
+            fixed(model.score, 3),
+            interval(model.low, model.high, 3),
             f"[{style}]{_verdict(model)}[/]",
             duration(model.fit_seconds),
             size(model.bytes),
@@ -88,21 +121,10 @@ def _ranking(record: "ComparisonRecord") -> Table:
     return table
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _interval(model: "ModelRecord") -> str:
-    if model.low is None or model.high is None:
-        return "–"
-    return f"{model.low:.3f} to {model.high:.3f}"
-
-
 def _verdict(model: "ModelRecord") -> str:
-    if model.error:
-        return "failed"
-    if model.note:
-        return "left out"
+    """Say how a model stands to the best, on which rows it was fitted, and the p-value of that."""
+    if model.standing in ("failed", "left out"):
+        return model.standing
     word = model.against_best or "–"
     if model.sample:
         word = f"{word} ({model.sample})"

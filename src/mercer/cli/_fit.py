@@ -12,6 +12,7 @@ from mercer._system.words import count_of, grouped, percent
 from mercer.cli._output import (
     Device,
     check_output,
+    class_shares,
     console,
     on_the_cpu,
     one_line,
@@ -127,15 +128,13 @@ def _print(
     used = [column for column in data.columns if column.used]
     unused = [column for column in data.columns if not column.used]
     classes, counts = np.unique(data.y, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    shown = ", ".join(f"{classes[i]} ({percent(counts[i] / counts.sum())})" for i in order[:5])
-    more = f" and {len(classes) - 5} more" if len(classes) > 5 else ""
     say = _speaker(console())
     read = f"{count_of(len(data.y), 'row')}, {count_of(len(used), 'column')} used"
     say("read", f"{table}: {read}, {grouped(len(unused))} not")
     for column in unused:
         say("", f"not used: {column.name} ({column.kind}: {column.reason})")
-    say("predict", f"{data.target}: {shown}{more}")
+    shares = class_shares(dict(zip(classes.tolist(), counts.tolist(), strict=True)))
+    say("predict", f"{data.target}: {shares}")
     key = "balanced_accuracy" if balanced else "accuracy"
     for score in scores:
         rows = f"{score.n_splits} folds of {count_of(score.n_rows, 'row')}"
@@ -163,6 +162,35 @@ def _speaker(screen: Console) -> Any:
         screen.print(f"[bold]{what:8}[/]{escape(one_line(text))}", soft_wrap=True)
 
     return say
+
+
+def how_to_fit(
+    name: str,
+    path: str,
+    data: "LabelledTable",
+    *,
+    balanced: bool,
+    seed: int,
+    max_rows: int,
+    device: str | None,
+) -> dict[str, str]:
+    """Return the command and the lines of Python that fit a model on all rows of a file.
+
+    They say how many rows it sees at most only where these are more than usual.
+    """
+    from mercer.models import describe_model
+
+    model = describe_model(name)
+    sees_more = model.max_rows is not None and model.max_rows < min(max_rows, len(data.y))
+    options: Any = {
+        "balanced": balanced, "seed": seed, "max_rows": max_rows if sees_more else None
+    }  # fmt: skip
+    names = (name, path, data.target)
+    device = device if model.kind == "mercer" else None
+    return {
+        "fit_command": fit_command(*names, **options, device=device),
+        "python": fit_lines(*names, **options),
+    }
 
 
 def fit_command(

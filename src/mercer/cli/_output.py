@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from mercer._system.words import listed
+from mercer._system.words import listed, percent
 
 Device = Annotated[
     str,
@@ -51,6 +51,14 @@ def print_notes(notes: Iterable[str]) -> None:
     """Print notes on standard error, one line each."""
     for note in notes:
         print(f"note: {one_line(note)}", file=sys.stderr)
+
+
+def class_shares(counts: Mapping[str, int]) -> str:
+    """Write the five largest classes with their shares of the rows, and how many more there are."""
+    total = sum(counts.values())
+    largest = sorted(counts, key=counts.__getitem__, reverse=True)[:5]
+    shown = ", ".join(f"{name} ({percent(counts[name] / total)})" for name in largest)
+    return f"{shown} and {len(counts) - 5} more" if len(counts) > 5 else shown
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:
@@ -41,6 +43,23 @@ class QuestionRecord:
     columns: tuple[ColumnRecord, ...]
     classes: tuple[ClassRecord, ...]
     notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: str, data: Any, *, is_bundled: bool) -> "QuestionRecord":
+        """Describe the :class:`mercer.tables.LabelledTable` that was made of a table."""
+        names, counts = np.unique(data.y, return_counts=True)
+        return cls(
+            table=table,
+            is_bundled=is_bundled,
+            target=data.target,
+            rows=len(data.y),
+            columns=tuple(ColumnRecord(**asdict(column)) for column in data.columns),
+            classes=tuple(
+                ClassRecord(name=str(name), rows=int(n))
+                for name, n in zip(names, counts, strict=True)
+            ),
+            notes=tuple(data.notes),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +97,15 @@ class ModelRecord:
     error: str
     label: str
     kind: str
+
+    @property
+    def standing(self) -> str:
+        """How it stands to the best: what ``against_best`` says, or why that says nothing."""
+        if self.error:
+            return "failed"
+        if self.note and self.score is None:
+            return "left out"
+        return self.against_best or "not tested"
 
 
 @dataclass(frozen=True, kw_only=True)

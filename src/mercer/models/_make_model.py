@@ -1,9 +1,14 @@
 """The models by name: Mercer's classifiers, what people would otherwise pick, and the floor."""
 
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -12,14 +17,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 
+from mercer._system.vocabulary import MODELS_QUICK_FIRST
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.models._device import on_device
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
 _EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
+# In a comparison they see these in two minutes; more time gives more rows, less time never fewer
+# than the least.
+_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = 10_000, 5_000
 
 
 @dataclass(frozen=True)
@@ -217,6 +227,37 @@ def make_model(
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
     table = make_preprocessor(data.columns, scale=name not in _UNSCALED)
     return Pipeline([("table", table), ("model", model)])
+
+
+def max_rows_within(seconds: float) -> int:
+    """Return the most rows that methods of quadratic cost see in a comparison of these seconds."""
+    return max(_LEAST_ROWS, round(_ROWS_IN_TWO_MINUTES * math.sqrt(seconds / 120)))
+
+
+def make_models(
+    names: Iterable[str],
+    data: LabelledTable,
+    *,
+    device: str | None = None,
+    **options: Any,
+) -> dict[str, Pipeline]:
+    """Return models by name, those that are quick to fit first; options as in `make_model`."""
+    models = {}
+    for name in sorted(names, key=MODELS_QUICK_FIRST.index):
+        model = make_model(name, data, **options)
+        models[name] = model if device is None else on_device(model, device)
+    return models
+
+
+def compile_models(models: Mapping[str, Pipeline], data: LabelledTable) -> None:
+    """Fit Mercer's models on a few rows, so that no process has to compile them for itself."""
+    rows = np.concatenate([np.flatnonzero(data.y == name)[:20] for name in np.unique(data.y)[:5]])
+    X, y = data.X.iloc[rows], data.y[rows]
+    for name, model in models.items():
+        if describe_model(name).kind == "mercer":
+            with warnings.catch_warnings(), suppress(ValueError, np.linalg.LinAlgError):
+                warnings.simplefilter("ignore")
+                clone(model).fit(X, y).predict(X)
 
 
 class NamedForest(RandomForestClassifier):

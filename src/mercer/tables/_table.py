@@ -98,6 +98,11 @@ class LabelledTable:
     target: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def row_numbers(self) -> NDArray[np.intp]:
+        """The number of each row in the table it came from, counted from 1."""
+        return np.asarray(self.X.index, dtype=np.intp) + 1
+
 
 def as_table(data: Any) -> Table:
     """Return a Table of what a user passes: a Table, or a frame of pandas, polars or pyarrow."""

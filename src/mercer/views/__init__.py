@@ -3,6 +3,7 @@
 ::
 
     LabelledTable ── project_table ──▶ two coordinates for each row           _table_map
+        └─ draw_map_within ──▶ those of some rows, if there is time           _table_map
     Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
 
 Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
@@ -21,6 +22,9 @@ True
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._difference import TableDifference, measure_tables
 from mercer.views._table_map import PROJECTIONS, project_table
+from mercer.views._table_map import draw_map as draw_map
+from mercer.views._table_map import draw_map_within as draw_map_within
+from mercer.views._table_map import no_map as no_map
 
 __all__ = [
     "PROJECTIONS",
@@ -29,3 +33,6 @@ __all__ = [
     "measure_tables",
     "project_table",
 ]
+
+# What `mercer compare` draws the map of its page with.
+_FOR_MERCER = ("draw_map", "draw_map_within", "no_map")

@@ -1,7 +1,10 @@
-"""A table → a map: two coordinates for each row, from part of the rows for all of them."""
+"""A table → a map: two coordinates for each row, from part of the rows for all of them.
+
+The map on the page of a comparison shows some of the rows, and is drawn if there is time.
+"""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +13,11 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from mercer._arrays import FloatArray
+from mercer._system.workers import NoAnswerError, TookTooLongError, answer_within
+from mercer.comparison import MapRecord
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.projections import (
     LaplacianEigenmaps,
@@ -25,6 +31,8 @@ from mercer.tables import LabelledTable, Table, make_preprocessor
 _EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
 _TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.
+_ROWS_OF_A_PAGE = 1000  # A page can show them all, and three quarters are fitted in seconds.
+_LEAST_SECONDS = 1.0  # No map is drawn in less: its process takes as long to start.
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,7 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
         notes.append(f"{len(rows)} of {len(labels)} rows were used to find the directions.")
     frame = pd.DataFrame(
         {
-            "row": np.asarray(data.X.index) + 1,
+            "row": data.row_numbers,
             "x": found[:, 0],
             "y": found[:, 1],
             "class": data.y.astype(object),
@@ -184,3 +192,52 @@ def _second_axis(Z: FloatArray, x: FloatArray, rows: NDArray[np.intp]) -> FloatA
     rest = Z - np.outer(x, x[rows] @ Z[rows] / scale)
     _, _, directions = np.linalg.svd(rest[rows], full_matrices=False)
     return np.asarray(rest @ directions[0])
+
+
+def draw_map(data: LabelledTable, seed: int) -> tuple[pd.DataFrame, MapRecord]:
+    """Return row, x, y, class and held_out of at most 1 000 rows, and what the map is.
+
+    By the kernel Fisher discriminant; linear discriminants where that fails.
+    """
+    part = _some_rows(data, seed)
+    method = "fisher"
+    with warnings.catch_warnings(), threadpool_limits(1):  # as all fits of a comparison
+        warnings.simplefilter("ignore")
+        try:
+            table = project_table(part, method, random_state=seed)
+        except (ValueError, np.linalg.LinAlgError):
+            method = "lda"
+            table = project_table(part, method, random_state=seed)
+    return table.frame, MapRecord(method=method, notes=table.notes)
+
+
+def _some_rows(data: LabelledTable, seed: int) -> LabelledTable:
+    _, labels = np.unique(data.y, return_inverse=True)
+    rows = stratified_rows(labels, _ROWS_OF_A_PAGE, 1.0, np.random.RandomState(seed))
+    return replace(data, X=data.X.iloc[rows], y=data.y[rows])
+
+
+def draw_map_within(
+    data: LabelledTable, seed: int, seconds: float
+) -> tuple[pd.DataFrame, MapRecord]:
+    """Return the map if it can be had in so many seconds, or none with a sentence.
+
+    It is drawn in a process of its own, which can be ended and is sent no more rows than it draws.
+    """
+    if seconds < _LEAST_SECONDS:
+        return no_map("the rounds took all the time there was")
+    try:
+        return answer_within(seconds, draw_map, _some_rows(data, seed), seed)
+    except TookTooLongError:
+        return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
+    except NoAnswerError as error:
+        return no_map(str(error))
+    except KeyboardInterrupt:
+        return no_map("it was stopped")
+
+
+def no_map(reason: str) -> tuple[pd.DataFrame, MapRecord]:
+    """Return a map without rows, and the sentence that says why."""
+    empty = pd.DataFrame(columns=["row", "x", "y", "class", "held_out"])
+    note = f"The map is left out: {reason}; mercer project draws one."
+    return empty, MapRecord(notes=(note,))

@@ -9,7 +9,16 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from mercer._system.vocabulary import STANDINGS, Mark, metric_named
-from mercer._system.words import duration, fixed, is_known, p_number, p_remark, signed, size
+from mercer._system.words import (
+    duration,
+    fixed,
+    interval,
+    is_known,
+    p_number,
+    p_remark,
+    signed,
+    size,
+)
 from mercer.comparison import ComparisonFolder, ModelRecord, PairRecord
 from mercer.report._document import page_count
 from mercer.report.charts._glyphs import glyph
@@ -65,12 +74,7 @@ def model_lines(models: Sequence[ModelRecord]) -> list[ModelLine]:
 
 
 def _model(model: ModelRecord) -> ModelLine:
-    if model.error:
-        mark = STANDINGS["failed"]
-    elif model.note and not is_known(model.score):
-        mark = STANDINGS["left out"]
-    else:
-        mark = STANDINGS.get(model.against_best or "", STANDINGS["not tested"])
+    mark = STANDINGS.get(model.standing, STANDINGS["not tested"])
     sample = model.sample and f"It {model.sample}."
     said = [sample, model.error, model.note, model.warning]
     numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
@@ -80,8 +84,8 @@ def _model(model: ModelRecord) -> ModelLine:
         kind=_KINDS.get(model.kind, model.kind),
         mark=mark,
         p=p_remark(model.pvalue),
-        score=fixed(model.score, _PLACES) if is_known(model.score) else "–",
-        interval=_interval(model.low, model.high),
+        score=fixed(model.score, _PLACES),
+        interval=interval(model.low, model.high, _PLACES),
         behind=fixed(model.difference, _PLACES)
         if is_known(model.difference) and mark.name != "best"
         else "",
@@ -92,12 +96,6 @@ def _model(model: ModelRecord) -> ModelLine:
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
         numbers={name: getattr(model, name) for name in numbers},
     )
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    if not (is_known(low) and is_known(high)):
-        return "–"
-    return f"{fixed(low, _PLACES)} to {fixed(high, _PLACES)}"
 
 
 def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
@@ -116,7 +114,7 @@ def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
                     better=a,
                     worse=b,
                     difference=signed(gap, _PLACES) if is_known(gap) else "–",
-                    interval=_interval(low, high),
+                    interval=interval(low, high, _PLACES),
                     p=p_number(pair.pvalue),
                     corrected=p_number(corrected),
                     verdict=pair.verdict,
@@ -144,10 +142,7 @@ def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[
     lines = [
         (
             name,
-            [
-                fixed(value, _PLACES) if is_known(value) else "–"
-                for value in means.loc[name, columns]
-            ],
+            [fixed(value, _PLACES) for value in means.loc[name, columns]],
         )
         for name in order
     ]
