@@ -57,7 +57,7 @@ def fail_for_want_of_room():
         raise OSError("Could not find/load shared object file") from error
 
 
-def test_a_process_without_room_says_so():
+def test_a_map_without_room_says_so():
     here, there = multiprocessing.Pipe()
     with here, there:
         here.send((fail_for_want_of_room, ()))

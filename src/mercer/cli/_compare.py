@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from mercer.tables import LabelledTable, Table
 
 _BUDGET, _BUDGET_BUNDLED = "2m", "40s"
-_FOR_ROUNDS = 0.9  # of the budget; the rest is for starting, writing, the map and the page
-_FOR_WRITING = 0.02  # of the budget
-_MOST_JOBS = 8  # by default: every process has its own copy of the table
-_ROUNDS_TO_AIM_AT = 10  # every row is tested once
-_MIN_CLASS_ROWS = 5  # every class is in the test part of one in five splits or more
+_SHARE_FOR_ROUNDS = 0.9  # The rest of the budget is for starting, writing, the map and the page.
+_SHARE_FOR_WRITING = 0.02  # This share of the budget is kept back from the map.
+_MOST_JOBS = 8  # No more are started by default: every process has its own copy of the table.
+_ROUNDS_TO_AIM_AT = 10  # In so many rounds every row is tested once.
+_MIN_CLASS_ROWS = 5  # So every class is in the test part of one in five splits or more.
 _BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
@@ -121,7 +121,7 @@ def compare(
                 pipelines,
                 data.X,
                 data.y,
-                budget=max(0.5 * seconds, _FOR_ROUNDS * seconds - spent),
+                budget=max(0.5 * seconds, _SHARE_FOR_ROUNDS * seconds - spent),
                 metric=judge,
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
@@ -158,7 +158,7 @@ def compare(
     if not as_json:
         print_ranking(record)
     if not comparison.interrupted:
-        left = (1 - _FOR_WRITING) * seconds - (time.perf_counter() - start)
+        left = (1 - _SHARE_FOR_WRITING) * seconds - (time.perf_counter() - start)
         with status("drawing a map …"):
             points, the_map = views.draw_map_within(data, seed, left)
         record = replace(record, map=the_map)

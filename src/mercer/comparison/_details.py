@@ -10,9 +10,9 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from mercer.comparison._result import RoundsComparison
 
-_MOST_STEPS = 200  # of a curve
-_MOST_CLASSES = 12  # that get a curve each
-_MOST_ROWS = 100
+_MOST_STEPS = 200  # A curve with more is drawn with its neighbouring steps put together.
+_MOST_CLASSES = 12  # Of more classes, the first ones get a curve.
+_MOST_ROWS = 100  # So many of the rows that every model gets wrong are listed.
 
 # Ends of groups by probability: tenths, and finer below one, where a rare class is.
 _EDGES = (
@@ -33,7 +33,7 @@ _EDGES = (
     0.8,
     0.9,
 )
-_LEAST_GROUP = 10  # rows; what is smaller joins the group above
+_LEAST_GROUP = 10  # A group of fewer rows joins the one above.
 
 
 def confusion_counts(comparison: RoundsComparison, name: str) -> list[list[int]]:

@@ -34,7 +34,7 @@ _COMMAND = "mercer compare"
 _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
-_MOST_LEADERS = 4
+_MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
 
 @dataclass(frozen=True)

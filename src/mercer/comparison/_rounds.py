@@ -87,8 +87,9 @@ def compare_in_rounds(
     n_folds : int, default=10
         Folds of a repetition; fewer where the smallest class has fewer samples.
     max_rounds : int, default=20
-        Enough is enough: twice the folds narrow the intervals by little more, and a test of many
-        more repetitions finds differences that are not there (docs/comparison.md).
+        The most rounds, whatever time is left: more than twice the folds narrow the intervals by
+        little, and a test of many more repetitions finds differences that are not there
+        (docs/comparison.md).
     confidence_level : float, default=0.95
         Coverage of the intervals; a verdict needs a corrected p-value below one minus it.
     n_jobs : int or None, default=None
