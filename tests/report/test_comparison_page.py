@@ -15,7 +15,7 @@ from mercer.report._document import page_count
 from mercer.report.charts._layers import picture
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._question import sentences
-from mercer.report.comparison._ranking import draw_scores, model_lines, other_measures, pair_lines
+from mercer.report.comparison._ranking import draw_scores, model_line, other_measures, pair_lines
 from report.comparisons import (
     NASTY,
     make_content,
@@ -312,7 +312,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 
 
 def test_the_score_chart_draws_means_intervals_and_splits():
-    lines = [line for line in model_lines(_record().models) if line.is_scored]
+    lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
     drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
@@ -331,7 +331,7 @@ def test_the_score_chart_draws_means_intervals_and_splits():
 def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
-    lines = [line for line in model_lines(_record(content).models) if line.is_scored]
+    lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
     drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
     assert "off-scale" not in drawn
 

@@ -19,24 +19,26 @@ def is_known(value: Any) -> TypeGuard[float]:
     return value is not None and isfinite(value)
 
 
-def fixed(value: float, places: int) -> str:
+def fixed(value: float | None, places: int) -> str:
     """Write a number with a fixed number of decimals and a true minus sign.
 
     Examples
     --------
-    >>> fixed(-0.126, 2), fixed(-0.001, 2)
-    ('−0.13', '0.00')
+    >>> fixed(-0.126, 2), fixed(-0.001, 2), fixed(None, 2)
+    ('−0.13', '0.00', '–')
     """
+    if not is_known(value):
+        return NOTHING
     text = f"{value:.{places}f}"
     if float(text) == 0:
         return text.lstrip("-")
     return text.replace("-", "−")
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float | None, places: int) -> str:
     """Write a difference with its sign: ``+0.12``, ``−0.12``, ``0.00``."""
     text = fixed(value, places)
-    return f"+{text}" if float(f"{value:.{places}f}") > 0 else text
+    return f"+{text}" if is_known(value) and float(f"{value:.{places}f}") > 0 else text
 
 
 def p_number(p: float | None) -> str:
@@ -86,7 +88,7 @@ def confidence(level: float) -> str:
     return f"{100 * level:.4g} %"
 
 
-def percent(share: float) -> str:
+def percent(share: float | None) -> str:
     """Write a share in percent; a small share is not rounded to none, nor a large one to all.
 
     Examples
@@ -94,6 +96,8 @@ def percent(share: float) -> str:
     >>> percent(0.8731), percent(0.0004), percent(0.0)
     ('87.3 %', '< 0.1 %', '0.0 %')
     """
+    if not is_known(share):
+        return NOTHING
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:
@@ -101,7 +105,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def grouped(number: float) -> str:
+def grouped(number: float | None) -> str:
     """Write a whole number with a space between thousands: ``45 222``."""
     if not is_known(number):
         return NOTHING

@@ -46,7 +46,7 @@ def _digest(script: str) -> str:
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
-def page_count(number: float) -> str:
+def page_count(number: float | None) -> str:
     """Write a whole number with narrow spaces between thousands, at which no line breaks."""
     return grouped(number).replace(" ", "\u202f")
 

@@ -59,18 +59,18 @@ def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> Conf
             [
                 ConfusionCell(
                     page_count(matrix[t, p]),
-                    _share(by_truth[t, p]),
+                    percent(by_truth[t, p]),
                     f"{np.nan_to_num(by_truth[t, p]):.3f}",
                     t == p,
                     not matrix[t, p],
                 )
                 for p in range(len(classes))
             ],
-            _share(found[t]),
+            percent(found[t]),
         )
         for t, label in enumerate(classes)
     ]
-    return ConfusionView(name, classes, rows, [_share(one) for one in right], None, ())
+    return ConfusionView(name, classes, rows, [percent(one) for one in right], None, ())
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -78,10 +78,6 @@ def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.floa
     out: NDArray[np.float64] = np.full(part.shape, np.nan)
     np.divide(part, whole, out=out, where=whole > 0)
     return out
-
-
-def _share(value: float) -> str:
-    return "–" if np.isnan(value) else percent(float(value))
 
 
 def _draw(name: str, by_truth: NDArray[np.float64]) -> Markup:
@@ -98,7 +94,7 @@ def _worst(
     order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST]
     places = (divmod(int(at), len(classes)) for at in order)
     return [
-        (classes[t], classes[p], page_count(wrong[t, p]), _share(by_truth[t, p]))
+        (classes[t], classes[p], page_count(wrong[t, p]), percent(by_truth[t, p]))
         for t, p in places
         if wrong[t, p]
     ]

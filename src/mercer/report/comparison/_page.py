@@ -18,11 +18,11 @@ from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
 from mercer.report.comparison._measured import machine_facts, measured_sentences
-from mercer.report.comparison._question import class_bars, class_shares, column_lines, sentences
+from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
     ModelLine,
     draw_scores,
-    model_lines,
+    model_line,
     other_measures,
     pair_lines,
     scores_by_split,
@@ -72,7 +72,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
     record, curves = comparison.record, comparison.curves
     question = record.question
     classes = class_shares(question)
-    lines = model_lines(record.models)
+    lines = [model_line(model) for model in record.models]
     leaders = [name for name in record.leaders if name in curves["confusion"]]
     ranked = [line.name for line in lines if line.name in curves["confusion"]]
     confusions = {
@@ -87,7 +87,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         said=sentences(question),
         classes=classes,
         class_bars=class_bars(classes) if len(classes) > COLOURS else None,
-        columns=column_lines(question),
+        columns=sorted(question.columns, key=lambda one: one.used),  # not used ones first
         metric=metric_named(record.metric).words,
         lower_is_better=record.lower_is_better,
         lines=lines,

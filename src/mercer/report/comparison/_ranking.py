@@ -59,18 +59,15 @@ class PairLine:
     is_different: bool
 
 
-def model_lines(models: Sequence[ModelRecord]) -> list[ModelLine]:
-    """Return the ranking as the page shows it, in the order of ``comparison.json``."""
-    return [_model(model) for model in models]
-
-
-def _model(model: ModelRecord) -> ModelLine:
+def model_line(model: ModelRecord) -> ModelLine:
+    """Return a model as the ranking of the page shows it."""
     if model.error:
         mark = STANDINGS["failed"]
     elif model.note and not is_known(model.score):
         mark = STANDINGS["left out"]
     else:
         mark = STANDINGS.get(model.against_best or "", STANDINGS["not tested"])
+    is_behind = is_known(model.difference) and mark.name != "best"
     sample = model.sample and f"It {model.sample}."
     said = [sample, model.error, model.note, model.warning]
     numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
@@ -80,15 +77,13 @@ def _model(model: ModelRecord) -> ModelLine:
         kind=_KINDS.get(model.kind, model.kind),
         mark=mark,
         p=p_remark(model.pvalue),
-        score=fixed(model.score, _PLACES) if is_known(model.score) else "–",
+        score=fixed(model.score, _PLACES),
         interval=_interval(model.low, model.high),
-        behind=fixed(model.difference, _PLACES)
-        if is_known(model.difference) and mark.name != "best"
-        else "",
+        behind=fixed(model.difference, _PLACES) if is_behind else "",
         fit=duration(model.fit_seconds),
         predict=duration(model.predict_seconds),
         size=size(model.bytes),
-        rows=page_count(model.n_rows_fitted) if is_known(model.n_rows_fitted) else "–",
+        rows=page_count(model.n_rows_fitted),
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
         numbers={name: getattr(model, name) for name in numbers},
     )
@@ -115,7 +110,7 @@ def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
                 PairLine(
                     better=a,
                     worse=b,
-                    difference=signed(gap, _PLACES) if is_known(gap) else "–",
+                    difference=signed(gap, _PLACES),
                     interval=_interval(low, high),
                     p=p_number(pair.pvalue),
                     corrected=p_number(corrected),
@@ -142,14 +137,7 @@ def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[
     means = scores.groupby("model")[columns].mean()
     order = [one.name for one in comparison.record.models if one.name in means.index]
     lines = [
-        (
-            name,
-            [
-                fixed(value, _PLACES) if is_known(value) else "–"
-                for value in means.loc[name, columns]
-            ],
-        )
-        for name in order
+        (name, [fixed(value, _PLACES) for value in means.loc[name, columns]]) for name in order
     ]
     return [metric_named(one).words for one in columns], lines
 

@@ -10,11 +10,11 @@ import pandas as pd
 from mercer._system.files import make_folder
 from mercer._system.results import only_from
 from mercer._system.vocabulary import mark_named
-from mercer._system.words import fixed, is_known
+from mercer._system.words import is_known
 from mercer.report._document import anchor, write_whole
 from mercer.report.charts._figures import draw_figure
 from mercer.report.study._about import repeat_command, run_facts
-from mercer.report.study._paper_tables import decimals, table_name
+from mercer.report.study._paper_tables import decimals, table_name, with_spread
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import count_sentences, group_reasons, summarise
 
@@ -154,21 +154,18 @@ def _cell(lines: pd.DataFrame, places: int) -> str:
         reading = line["reading"]
         if is_known(line["published"]):
             parts.append(f"{line['published']:g} →")
-        parts.append(
-            _measured(line, places) if is_known(line["measured"]) else _plain(line["mark"])
-        )
-        parts.append(mark_named(line["mark"]).sign if is_known(line["measured"]) else "")
+        if is_known(line["measured"]):
+            parts.append(with_spread(line["measured"], line["spread"], places))
+            parts.append(mark_named(line["mark"]).sign)
+        else:
+            parts.append(_plain(line["mark"]))
     honest = lines[(lines["protocol"] == "honest") & lines["measured"].notna()]
     same = honest[honest["reading"] == reading]
     honest = same if len(same) else honest
     if len(honest):
-        parts.append(f"*{_measured(honest.iloc[0], places)}*")
+        line = honest.iloc[0]
+        parts.append(f"*{with_spread(line['measured'], line['spread'], places)}*")
     return " ".join(filter(None, parts))
-
-
-def _measured(line: Any, places: int) -> str:
-    spread = f" ± {fixed(line['spread'], places)}" if is_known(line["spread"]) else ""
-    return f"{fixed(line['measured'], places)}{spread}"
 
 
 def _plain(text: object) -> str:

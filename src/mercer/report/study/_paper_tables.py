@@ -117,6 +117,13 @@ def decimals(values: Iterable[float]) -> int:
     return found
 
 
+def with_spread(value: float, spread: float, places: int) -> str:
+    """Write a number and its spread, if it has one; nothing where there is no number."""
+    if not is_known(value):
+        return ""
+    return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")
+
+
 def table_name(key: str) -> str:
     """Return what a table is called: its number with "Table", or its own word."""
     numbered = re.fullmatch(r"[IVXLC\d]+[a-z]?([\s,–-]+[IVXLC\d]+[a-z]?)*( \(.*\))?", key)

@@ -23,29 +23,17 @@ _FAILURES = (*_PLACE, "replication", "error")
 
 @dataclass(frozen=True)
 class Results:
-    """What a results folder holds.
+    """What a results folder holds: what :mod:`mercer.studies` describes, and the figures' panels.
 
-    Attributes
-    ----------
-    run : mapping
-        How it was run: mode, protocol, versions, machine, times.
-    studies : sequence of mapping
-        Titles, tables and figures of every study.
-    cells : DataFrame
-        A line per published cell and measured number.  ``counts`` marks the line that stands for
-        a published cell in the summary.
-    timings, failures : DataFrame
-        Seconds of jobs, and errors; empty where the file is missing.
-    panels : mapping from file to sequence of panels
-        What the figures show.
+    In `cells`, ``counts`` marks the line that stands for a published cell in the summary.
     """
 
     run: Mapping[str, Any]
     studies: Sequence[Mapping[str, Any]]
     cells: pd.DataFrame
-    timings: pd.DataFrame
+    timings: pd.DataFrame  # empty where the file is missing, as the next one
     failures: pd.DataFrame
-    panels: Mapping[str, Sequence[Mapping[str, Any]]]
+    panels: Mapping[str, Sequence[Mapping[str, Any]]]  # by the file of the figure
 
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
