@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from mercer._arrays import Array
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, NearestAngleClassifier, ParzenClassifier
 from mercer.kernels import gamma_from_width, mercer_width
@@ -22,8 +22,6 @@ from mercer.studies.experiments._plane import (
     two_gaussians,
 )
 from mercer.sums import kernel_sum
-
-_Array = NDArray[Any]
 
 # As the tables print them, and as `classifier_by_rule` knows them.
 CLASSIFIERS = {"Parzen window Bayes": "parzen", "SVM": "svm", "Laplacian": "laplacian"}
@@ -130,12 +128,12 @@ def draw_gaussians(task: Task) -> list[Panel]:
     return panels
 
 
-def imbalanced_draw(rng: np.random.Generator) -> tuple[_Array, _Array, _Array, _Array]:
+def imbalanced_draw(rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
     """Return X, y to learn from (5 rare, 100 common points) and X, y to classify (10, 200)."""
     return *two_gaussians(rng, 5, 100), *two_gaussians(rng, 10, 200)
 
 
-def classifier_by_rule(name: str, X: _Array) -> Any:
+def classifier_by_rule(name: str, X: Array) -> Any:
     """Return a classifier whose width is Silverman's (21) for these rows."""
     if name == "svm":
         # The paper does not print C; a hard margin makes as many false alarms as its Table II.
@@ -149,12 +147,11 @@ def _height(model: LaplacianClassifier) -> float:
     return float(len(model.weights_) * 2 * np.pi * model.bandwidth_**2)
 
 
-def _alpha(model: LaplacianClassifier) -> _Array:
+def _alpha(model: LaplacianClassifier) -> Array:
     """Return f̂^(−1/2) as the paper has it: `weights_` is in units of one window's peak."""
-    alpha: _Array = model.weights_ * (2 * np.pi * model.bandwidth_**2) ** 0.5
-    return alpha
+    return model.weights_ * (2 * np.pi * model.bandwidth_**2) ** 0.5
 
 
-def _significant(X: _Array, alpha: _Array) -> Points:
+def _significant(X: Array, alpha: Array) -> Points:
     top = np.argsort(alpha)[-int(np.ceil(0.01 * len(alpha))) :]
     return Points(x=X[top, 0], y=X[top, 1], label="significance vectors", colour=2, marker="cross")
