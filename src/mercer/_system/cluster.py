@@ -120,16 +120,9 @@ class OnCluster(Generic[Task, Result]):
     """Runs tasks on the workers of a scheduler, one for each of their threads.
 
     It keeps the protocol of :class:`mercer._system.workers.Workers`, but a task that takes too long
-    is given up and can not be stopped: its thread is free for another one when it ends.
-
-    Parameters
-    ----------
-    function : callable
-        What is done with a task.
-    client : distributed.Client
-    send_once : bool
-        Whether the function is sent to all workers before the first task, for it carries much.
-        Otherwise it goes with every task, and a worker that is lost takes nothing with it.
+    is given up and can not be stopped: its thread is free for another one when it ends.  A function
+    that carries much is sent to all workers once, before the first task; otherwise it goes with
+    every task, and a worker that is lost takes nothing with it.
     """
 
     start_seconds = 0.0

@@ -10,27 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mark:
-    """A verdict that is shown as a sign or an icon.
+    """A verdict that is shown as a sign or an icon."""
 
-    Parameters
-    ----------
-    name : str
-        What files and tables call it.
-    icon : str
-        Which icon and colour of the page it has.
-    meaning : str
-        What it means, for a legend.
-    sign : str
-        One character for the terminal and for Markdown, where it has one.
-    in_counts : str
-        What a sentence says of several numbers that have it: "12 not reached".
-    """
-
-    name: str
-    icon: str
-    meaning: str
-    sign: str = ""
-    in_counts: str = ""
+    name: str  # what files and tables call it
+    icon: str  # which icon and colour of the page it has
+    meaning: str  # for a legend
+    sign: str = ""  # one character for the terminal and for Markdown, where it has one
+    in_counts: str = ""  # what a sentence says of several numbers that have it: "12 not reached"
 
 
 def _by_name(*marks: Mark) -> Mapping[str, Mark]:

@@ -23,13 +23,7 @@ _UNDERFLOWS = 1e-280  # Products below this are added up again in logarithms.
 
 @dataclass(frozen=True)
 class ExactlyLeftOut:
-    """What `LeftOutVectors` yields, with norms and links (to norms) made exact.
-
-    Parameters
-    ----------
-    fast : LeftOutVectors
-        With densities.
-    """
+    """What `LeftOutVectors` with densities yields, with norms and links (to norms) made exact."""
 
     fast: LeftOutVectors
 

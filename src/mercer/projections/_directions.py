@@ -25,30 +25,14 @@ _FLAT = 1e-3
 
 @dataclass(frozen=True)
 class Directions:
-    """Directions found, in their order.
+    """Directions found, in their order; n rows, k directions in r coordinates."""
 
-    Attributes
-    ----------
-    W : ndarray of shape (r, k)
-        Orthonormal columns w̃, in the coordinates F.
-    Z : ndarray of shape (n, k)
-        Projections of the training rows.
-    duals : ndarray of shape (n, k)
-        The paper's Ã: w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k.
-    shear : ndarray of shape (k, k)
-        T, unit upper triangular: the readout K·Ã that the paper prints is Z·T.
-    classes : ndarray of shape (k,)
-        Number of the class that each direction sets apart.
-    exhausted : list of int
-        Classes whose problem has no direction left.
-    """
-
-    W: FloatArray
-    Z: FloatArray
-    duals: FloatArray
-    shear: FloatArray
-    classes: NDArray[np.intp]
-    exhausted: list[int]
+    W: FloatArray  # (r, k): orthonormal columns w̃, in the coordinates F
+    Z: FloatArray  # (n, k): projections of the training rows
+    duals: FloatArray  # (n, k): the paper's Ã, w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k
+    shear: FloatArray  # (k, k): T, unit upper triangular; the paper's readout K·Ã is Z·T
+    classes: NDArray[np.intp]  # (k,): the class that each direction sets apart
+    exhausted: list[int]  # classes whose problem has no direction left
 
 
 def find_directions(
@@ -66,14 +50,8 @@ def find_directions(
 ) -> Directions:
     """Find up to `n_components` directions; `space` is changed by it.
 
-    Parameters
-    ----------
-    space : Whitened
-        Coordinates in which the penalty I + weight·FᵀLF is the plain norm.
-    codes : ndarray of shape (n,)
-        Class numbers, −1 for rows without a label.
-    L : csr_array of shape (n, n)
-        The Laplacian, over all rows.
+    In its coordinates the penalty I + weight·FᵀLF is the plain norm, with L the Laplacian over all
+    rows.  A row without a label has the code −1.
     """
     # If every row has a label this is a slice, so that nothing is copied.
     labelled = slice(None) if (codes >= 0).all() else np.flatnonzero(codes >= 0)

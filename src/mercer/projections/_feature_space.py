@@ -23,16 +23,10 @@ from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 
 @dataclass(frozen=True)
 class FeatureSpace:
-    """Coordinates of the training rows.
+    """Coordinates F, n × r, of the training rows.
 
-    Attributes
-    ----------
-    F : ndarray of shape (n, r)
-        The coordinates.
-    axes : ndarray of shape (r, d) or None
-        Linear form: direction in the space of the columns = wᵀ @ axes.
-    pivots : ndarray of shape (r,) or None
-        Landmark form: the rows from which F was made; F[pivots] is lower triangular.
+    In the linear form, a direction in the space of the columns is wᵀ @ axes.  In the form of
+    landmarks, `pivots` are the rows from which F was made, and F[pivots] is lower triangular.
     """
 
     F: FloatArray

@@ -38,20 +38,8 @@ def solve_svm(
 ) -> tuple[FloatArray, float]:
     """Return signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
 
-    Parameters
-    ----------
-    G : ndarray of shape (n, r)
-        The rows.
-    signs : ndarray of shape (n,)
-        −1 or 1.
-    C : float or ndarray of shape (n,)
-        Price of an error, of all rows or of each.
-    loss : {"hinge", "squared_hinge"}
-        max(0, ·) or its square.
-    M : ndarray of shape (n, n) or None
-        GGᵀ where the caller has it.
-    tol : float
-        For libsvm.
+    C is the price of an error, of all rows or of each.  M is GGᵀ where the caller has it, and `tol`
+    is for libsvm.
     """
     C = np.full(len(signs), C, dtype=np.float64)
     if G.shape[1] == 0:  # All rows are the same, so that the heavier class is the answer.

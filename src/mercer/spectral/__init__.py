@@ -5,7 +5,7 @@ Arrays in, arrays out: nothing here knows what a kernel, a graph or a class is.
 
 from mercer.samples import stratified_rows
 from mercer.spectral._cholesky import partial_cholesky, pivoted_cholesky
-from mercer.spectral._deflation import PenaltyPath, Whitened, kernel_deflation, whiten
+from mercer.spectral._deflation import PenaltyPath, Whitened, whiten
 from mercer.spectral._eigen import (
     fix_signs,
     generalized_eigh,
@@ -34,7 +34,6 @@ __all__ = [
     "fix_signs",
     "generalized_eigh",
     "greedy_selection",
-    "kernel_deflation",
     "partial_cholesky",
     "pivoted_cholesky",
     "principal_axes",
