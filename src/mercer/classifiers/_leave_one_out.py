@@ -203,7 +203,7 @@ class LeftOutVectors:
             change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
         norms = xp.where(is_own, norms + change[:, None], norms)
         # Rounding must not make the norm of a class that has rows zero or negative.
-        norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
+        norms = xp.where(counts > 0, xp.maximum(norms, 1e-300), 0.0)
         log_norms = 0.5 * safe_log(norms)
         log_links = whole = None
         if self.links is not None:
@@ -291,7 +291,3 @@ def _log_combine(shares: Array, log_products: Array) -> Array:
     top = xp.max(log_products, axis=1, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0.0)
     return safe_log(shares @ xp.exp(log_products - top).T) + top[:, 0]
-
-
-def _tiny(a: Array) -> Array:
-    return array_namespace(a).full_like(a, 1e-300)

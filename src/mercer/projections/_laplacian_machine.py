@@ -225,7 +225,8 @@ def encode_labels(
     (array(['a', 'b'], dtype=object), array([ 1, -1,  0,  1]))
     """
     if y.dtype.kind == "O":
-        unlabelled = np.array([_is_minus_one(value) for value in y], dtype=bool)
+        types = (int, float, np.number)
+        unlabelled = np.array([isinstance(v, types) and v == -1 for v in y], dtype=bool)
     elif y.dtype.kind in "US":
         unlabelled = np.zeros(len(y), dtype=bool)
     else:
@@ -247,7 +248,3 @@ def encode_labels(
     codes = np.full(len(y), -1, dtype=np.intp)
     codes[~unlabelled] = numbers
     return classes, codes
-
-
-def _is_minus_one(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and value == -1

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mercer._system.files import sweep, written_whole
-from mercer._system.words import duration, grouped, p_number, p_value, percent
+from mercer._system.words import duration, grouped, p_number, p_remark, p_value, percent, size
 from mercer.report.charts._svg import element
 
 
@@ -36,7 +36,9 @@ def _environment() -> Environment:
         duration=duration,
         percent=percent,
         p_number=p_number,
+        p_remark=p_remark,
         p_value=p_value,
+        size=size,
     )
     return environment
 

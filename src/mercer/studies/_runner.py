@@ -161,7 +161,8 @@ def run_studies(
     n_processes = n_jobs if n_jobs is not None else usable_cores()
     if n_processes < 1:
         raise ValueError(f"n_jobs must be at least 1, got {n_processes}.")
-    sources = tuple(_source(name) for name in studies) or list_studies()
+    absolute = (str(Path(name).absolute()) if name.endswith(".py") else name for name in studies)
+    sources = tuple(absolute) or list_studies()
     plan = plan_jobs(sources, quick=quick, protocol=protocol, folder=folder)
 
     compute = partial(compute_job, folder=folder)
@@ -265,10 +266,6 @@ def _why_died(workers: Workers[Job, Computed]) -> str:
             f"more and {kept}"
         )
     return f"A worker process died, for want of memory as a rule; use fewer --jobs and {kept}"
-
-
-def _source(name: str) -> str:
-    return str(Path(name).absolute()) if name.endswith(".py") else name
 
 
 def _label(plan: Plan, job: Job) -> str:

@@ -74,7 +74,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
     classes = class_shares(question)
     lines = [model_line(model) for model in record.models]
     leaders = [name for name in record.leaders if name in curves["confusion"]]
-    ranked = [line.name for line in lines if line.name in curves["confusion"]]
+    ranked = [model.name for model in record.models if model.name in curves["confusion"]]
     confusions = {
         name: view_confusion(name, curves["classes"], curves["confusion"][name]) for name in ranked
     }
@@ -91,7 +91,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         metric=metric_named(record.metric).words,
         lower_is_better=record.lower_is_better,
         lines=lines,
-        scored=[line for line in lines if line.is_scored],
+        scored=[line.model for line in lines if line.is_scored],
         chart=_draw_scores(comparison, lines),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
@@ -143,7 +143,7 @@ def _warnings(record: ComparisonRecord, lines: list[ModelLine]) -> list[str]:
         found.append("It was stopped before its time was up: the rounds that were finished count.")
     if record.too_few_rounds:
         found.append("Intervals of so few rounds are wide or missing.")
-    failed = [line.name for line in lines if line.mark.name == "failed"]
+    failed = [line.model.name for line in lines if line.mark.name == "failed"]
     if failed:
         found.append(f"Failed: {', '.join(failed)}. The ranking says why.")
     return found

@@ -213,7 +213,9 @@ def _row(
         if is_known(record["published"]):
             values.setdefault(slot, float(record["published"]))
         if not message:
-            _put_cell(lines, slot, _unmeasured_cell(record))
+            mark_alone = mark_named(record["mark"])
+            cell = Cell(mark=mark_alone, protocol=record["protocol"], hint=record["reason"])
+            _put_cell(lines, slot, cell)
     slots = [(column.name, reading) for column in columns for reading in column.readings]
     made = [
         Line(kind, tuple(line.get(slot, Cell()) for slot in slots))
@@ -300,10 +302,6 @@ def _measured_cell(record: _Record, places: int) -> Cell:
         counts=record["counts"] or mark.name == "ours",
         hint="; ".join(filter(None, [*hints, record["reason"]])),
     )
-
-
-def _unmeasured_cell(record: _Record) -> Cell:
-    return Cell(mark=mark_named(record["mark"]), protocol=record["protocol"], hint=record["reason"])
 
 
 def _lengths(cell: Cell) -> tuple[int, int]:

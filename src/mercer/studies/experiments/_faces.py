@@ -1,7 +1,6 @@
 """Faces and digits: rates by dimension, and tests of two classifiers (Rajamannar, Ramanan)."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,13 @@ from mercer.projections import (
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Line, Panel
 from mercer.studies._task import Task
-from mercer.studies.experiments._holdout import Holdout, compact, kept_predictions
+from mercer.studies.experiments._holdout import (
+    Holdout,
+    compact,
+    judge,
+    kept_predictions,
+    per_cent_right,
+)
 from mercer.studies.experiments._nearest_neighbour import error_surface, nested_surface
 
 _NEIGHBOURS = 4  # K of section 5.1 of the paper.
@@ -120,21 +125,13 @@ def rates(task: Task) -> Outcome:
     best = int(surface[0].argmin()) + 1
     (fitted,) = fit(part.X_train, part.y_train)
     near, far = (fitted.transform(X)[:, :best] for X in (part.X_train, part.X_test))
-    return _recognised(part, _nearest(near, part.y_train, far), details={"dimension": best})
+    return per_cent_right(part, _nearest(near, part.y_train, far), details={"dimension": best})
 
 
 def plain(task: Task) -> Outcome:
     """Recognition rate of the nearest neighbour on grey values."""
     part = _part(task)
-    return _recognised(part, _nearest(part.X_train, part.y_train, part.X_test))
-
-
-def _recognised(
-    part: Holdout, predicted: Array, details: Mapping[str, int] = MappingProxyType({})
-) -> Outcome:
-    """Return the recognition rate of some predictions, and the predictions."""
-    rate = 100 * np.mean(predicted == part.y_test)
-    return Outcome(values=rate, predictions=kept_predictions(part, predicted), details=details)
+    return per_cent_right(part, _nearest(part.X_train, part.y_train, part.X_test))
 
 
 # Tables 1 and 4-7, Fig. 1: two classifiers at C − 1 dimensions ------------------------------------
@@ -311,4 +308,4 @@ def choice(task: Task) -> Outcome:
         count = len(part.y_train) - len(np.unique(part.y_train))
         pca = PCA(count, svd_solver="full")
         model = make_pipeline(pca, LinearDiscriminantAnalysis(), KNeighborsClassifier(1))
-    return _recognised(part, model.fit(part.X_train, part.y_train).predict(part.X_test))
+    return judge(model, part)

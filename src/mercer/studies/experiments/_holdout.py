@@ -1,6 +1,8 @@
 """Train on one part of a data set, predict the other: splits, scaling, per cent correct."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -58,10 +60,17 @@ def judge(model: Any, part: Holdout) -> Outcome:
     The details are what the model chose: the best of a grid, or a bandwidth, rule, γ or ridge.
     """
     predicted = model.fit(part.X_train, part.y_train).predict(part.X_test)
+    return per_cent_right(part, predicted, _choices(model))
+
+
+def per_cent_right(
+    part: Holdout, predicted: Array, details: Mapping[str, float | str] = MappingProxyType({})
+) -> Outcome:
+    """Return the per cent of the test part that is predicted right, and the predictions."""
     return Outcome(
         values=100 * float(np.mean(predicted == part.y_test)),
         predictions=kept_predictions(part, predicted),
-        details=_choices(model),
+        details=details,
     )
 
 
