@@ -48,11 +48,9 @@ def class_marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
 
 
-def scatter_classes(
-    ax: Any, X: NDArray[Any], codes: NDArray[Any], n_classes: int, **options: Any
-) -> list[Any]:
+def scatter_classes(ax: Any, X: NDArray[Any], codes: NDArray[Any], n_classes: int) -> list[Any]:
     """Draw points in the colours and markers of their classes; return one artist per class."""
-    style = {"s": 22, "linewidths": 0.4, "edgecolors": "white", **options}
+    style = {"s": 22, "linewidths": 0.4, "edgecolors": "white"}
     return [
         ax.scatter(
             X[codes == c, 0], X[codes == c, 1], c=class_colour(c), marker=class_marker(c), **style

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ _CELLS = [
 _SCORES = [*_KEY, "replication", "seed", "value", "details"]
 _TIMINGS = [*_KEY, "replication", "seconds"]
 _FAILURES = [*_KEY, "replication", "error"]
+_NOT_MEASURED = (None, None, None, 0)  # neither a number, its spread nor its dimension, n = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,10 +138,8 @@ class _Gathered:
             mark, reason = "no data", skipped
         else:
             mark, reason = "not run", _reason(table, row.label, column)
-        numbers = (published.value, published.spread, published.dimension)
-        nothing = (None, None, None, 0)
         key = (study.name, table.key, row.label, column, "", "paper")
-        self.cells.append((*key, *numbers, *nothing, mark, True, reason, 0.0))
+        self.cells.append((*key, *astuple(published), *_NOT_MEASURED, mark, True, reason, 0.0))
 
     def _add_cell(
         self, key: tuple[str, ...], table: Table, row: Row, column: str, jobs: Sequence[Job]
@@ -153,15 +152,11 @@ class _Gathered:
             elif job.file in self.failures:
                 self.failed.append((*key, job.replication, self.failures[job.file]))
         published = table.published.get((row.label, column))
-        numbers = (
-            (None, None, None)
-            if published is None
-            else (published.value, published.spread, published.dimension)
-        )
+        numbers = (None, None, None) if published is None else astuple(published)
         if not done:
             reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
             mark = "failed" if reason else "not run"
-            self.cells.append((*key, *numbers, None, None, None, 0, mark, False, reason, 0.0))
+            self.cells.append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
             return
         values, dimension = _best_dimension(done, column, table.better)
         for (job, stored), replicates in zip(done, values, strict=True):
@@ -217,17 +212,10 @@ def _describe(
     study = plan.studies[source]
     tables = [
         {
-            "key": table.key,
-            "title": table.title,
-            "unit": table.unit,
-            "better": table.better,
-            "note": table.note,
-            "columns": table.columns,
+            **_fields(table, "key", "title", "unit", "better", "note", "columns"),
             "rows": [
                 {
-                    "label": row.label,
-                    "dataset": row.dataset,
-                    "missing": row.missing,
+                    **_fields(row, "label", "dataset", "missing"),
                     "skipped": plan.skipped.get((study.name, table.key, row.label), ""),
                 }
                 for row in table.rows
@@ -236,9 +224,7 @@ def _describe(
         for table in study.tables
     ]
     return {
-        "name": study.name,
-        "title": study.title,
-        "reference": study.reference,
+        **_fields(study, "name", "title", "reference"),
         "protocol": dict(study.protocol),
         "missing": dict(study.missing),
         "tables": tables,
@@ -269,13 +255,11 @@ def _figures(
             make_folder(output / "figures")
             text = json.dumps({"panels": panels}, ensure_ascii=False)
             write_atomically(output / file, text)
-        yield {
-            "key": figure.key,
-            "title": figure.title,
-            "caption": figure.caption,
-            "file": file,
-            "skipped": why,
-        }
+        yield {**_fields(figure, "key", "title", "caption"), "file": file, "skipped": why}
+
+
+def _fields(thing: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
 
 
 def mark_of(

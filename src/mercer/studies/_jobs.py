@@ -45,10 +45,10 @@ class Job:
     source: str
     kind: Literal["table", "figure"]
     part: int
-    row: int
-    method: int
-    protocol: Protocol
-    replication: int
+    row: int = -1
+    method: int = -1
+    protocol: Protocol = "either"
+    replication: int = 0
     seed: int
     options: Mapping[str, Any]
     file: str
@@ -190,10 +190,6 @@ def _figure_job(
         source=source,
         kind="figure",
         part=number,
-        row=-1,
-        method=-1,
-        protocol="either",
-        replication=0,
         seed=seed,
         options=options,
         file=_file(names, "figure", [*names, seed, options], run),
