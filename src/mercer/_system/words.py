@@ -22,8 +22,6 @@ def is_known(value: Any) -> TypeGuard[float]:
 def fixed(value: float | None, places: int) -> str:
     """Write a number with a fixed number of decimals and a true minus sign.
 
-    Examples
-    --------
     >>> fixed(-0.126, 2), fixed(-0.001, 2), fixed(None, 2)
     ('−0.13', '0.00', '–')
     """
@@ -46,8 +44,6 @@ def p_number(p: float | None) -> str:
 
     Three decimals below 0.1, two from there on: more would claim more than a test can tell.
 
-    Examples
-    --------
     >>> [p_number(p) for p in (0.0002, 0.0312, 0.5, 1.0, None)]
     ['< 0.001', '0.031', '0.50', '1', '']
     """
@@ -61,8 +57,6 @@ def p_number(p: float | None) -> str:
 def p_value(p: float | None) -> str:
     """Write a p-value within a sentence; nothing where there is none.
 
-    Examples
-    --------
     >>> p_value(0.0002), p_value(0.5)
     ('p < 0.001', 'p = 0.50')
     """
@@ -75,8 +69,6 @@ def p_value(p: float | None) -> str:
 def p_remark(p: float | None) -> str:
     """Write a p-value beside a verdict; nothing where it rounds to 1, which tells nobody more.
 
-    Examples
-    --------
     >>> p_remark(0.5), p_remark(0.999)
     ('p = 0.50', '')
     """
@@ -91,8 +83,6 @@ def confidence(level: float) -> str:
 def percent(share: float | None) -> str:
     """Write a share in percent; a small share is not rounded to none, nor a large one to all.
 
-    Examples
-    --------
     >>> percent(0.8731), percent(0.0004), percent(0.0)
     ('87.3 %', '< 0.1 %', '0.0 %')
     """
@@ -115,8 +105,6 @@ def grouped(number: float | None) -> str:
 def count_of(number: float, one: str, many: str | None = None) -> str:
     """Write how many of a thing there are.
 
-    Examples
-    --------
     >>> count_of(1, "row"), count_of(45222, "row"), count_of(2, "class", "classes")
     ('1 row', '45 222 rows', '2 classes')
     """
@@ -126,8 +114,6 @@ def count_of(number: float, one: str, many: str | None = None) -> str:
 def duration(seconds: float | None) -> str:
     """Write a time with two or three digits that matter.
 
-    Examples
-    --------
     >>> [duration(t) for t in (0.038, 4.24, 42.3, 185, 7800)]
     ['38 ms', '4.2 s', '42 s', '3 min 5 s', '2 h 10 min']
     """
@@ -150,8 +136,6 @@ def duration(seconds: float | None) -> str:
 def size(n_bytes: float | None) -> str:
     """Write how large something is, in powers of a thousand; at least 1 kB.
 
-    Examples
-    --------
     >>> size(12), size(7_400), size(4_400_000), size(3_200_000_000)
     ('1 kB', '7 kB', '4.4 MB', '3.2 GB')
     """
@@ -165,8 +149,6 @@ def size(n_bytes: float | None) -> str:
 def limit_of_bytes(n_bytes: int) -> str:
     """Write a limit on bytes: limits are powers of two, which other units would not write exactly.
 
-    Examples
-    --------
     >>> limit_of_bytes(1 << 28), limit_of_bytes(100)
     ('256 MiB', '100 bytes')
     """
@@ -179,8 +161,6 @@ def limit_of_bytes(n_bytes: int) -> str:
 def listed(texts: Sequence[str], *, most: int | None = None) -> str:
     """Join texts as a sentence does, the first few where `most` says so.
 
-    Examples
-    --------
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
@@ -203,8 +183,6 @@ def did_you_mean(asked: str, names: Iterable[str], otherwise: str) -> str:
     Names in which what was asked for is a word, or a part of at least four letters, come first,
     the most alike before the others, then those spelled much like it; capitals do not matter.
 
-    Examples
-    --------
     >>> did_you_mean("speceis", ["species", "width"], "see the list.")
     "did you mean 'species'?"
     """

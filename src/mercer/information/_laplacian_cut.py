@@ -7,13 +7,7 @@ from array_api_compat import array_namespace
 
 from mercer._arrays import Array, itemsize
 from mercer.bandwidth import resolve_bandwidth
-from mercer.information._estimates import (
-    Weights,
-    as_double,
-    as_scalar,
-    exp,
-    overlap_width,
-)
+from mercer.information._estimates import Weights, as_double, as_scalar, exp, overlap_width
 from mercer.kernels import Kernel, get_kernel
 from mercer.samples import check_labelled, home_of
 from mercer.sums import log_kernel_sum

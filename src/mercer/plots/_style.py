@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mercer._system.extras import how_to_install
@@ -86,13 +85,6 @@ def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[object]) -> A
     if left_out:
         legend.set_title(f"{len(shown)} of {len(shown) + left_out}")
     return legend
-
-
-def as_numpy(values: Any) -> NDArray[Any]:
-    """Return an array of any library, on any device, as NumPy's."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-    return np.asarray(values)
 
 
 def last_step(estimator: Any) -> Any:

@@ -13,7 +13,6 @@ landmarks      Cholesky factor of a few columns of K              coefficients o
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -132,16 +131,6 @@ class LaplacianMachine(BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
     }
-
-    kernel: str | Callable[..., float]
-    gamma: float | str
-    degree: float
-    coef0: float
-    n_neighbors: int
-    affinity_width: float | str
-    landmarks: int | None
-    algorithm: Any
-    random_state: Any
 
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, signs: bool = False

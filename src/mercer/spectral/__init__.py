@@ -14,12 +14,7 @@ from mercer.spectral._eigen import (
     sparse_eigh,
 )
 from mercer.spectral._landmarks import LandmarkMap
-from mercer.spectral._ridge import (
-    RidgeBasis,
-    decompose_features,
-    decompose_kernel,
-    factor_kernel,
-)
+from mercer.spectral._ridge import RidgeBasis, decompose_features, decompose_kernel, factor_kernel
 from mercer.spectral._selection import GreedyPath, greedy_selection
 
 __all__ = [

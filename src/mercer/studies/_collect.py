@@ -276,10 +276,7 @@ def mark_of(
     where the paper prints none, plus half of the last printed digit.  The marks are those of
     ``mercer._system.vocabulary``.
 
-    Examples
-    --------
     >>> from mercer.studies import Published
-    >>> from mercer.studies._collect import mark_of
     >>> mark_of(Published(89.4, 0.5), 89.0, 0.6, "higher", protocol="paper")
     'reached'
     >>> mark_of(Published(89.4, 0.5), 88.0, 0.6, "higher", protocol="paper")

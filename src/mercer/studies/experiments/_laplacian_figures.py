@@ -13,14 +13,7 @@ from mercer.kernels import gamma_from_width, mercer_width
 from mercer.projections import LaplacianFeatureMap
 from mercer.studies._panels import Line, Panel, Points, Raster
 from mercer.studies._task import Task
-from mercer.studies.experiments._plane import (
-    MARKERS,
-    grid,
-    regions,
-    ring,
-    scatter,
-    two_gaussians,
-)
+from mercer.studies.experiments._plane import MARKERS, grid, regions, ring, scatter, two_gaussians
 from mercer.sums import kernel_sum
 
 # As the tables print them, and as `classifier_by_rule` knows them.
