@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from mercer._system.files import sweep, written_whole
@@ -15,7 +15,7 @@ from mercer.report.charts._svg import element
 
 
 def render_template(name: str, **content: object) -> str:
-    """Fill a template; everything that is not markup already is escaped."""
+    """Fill a template; in one of HTML, everything that is not markup already is escaped."""
     return _environment().get_template(name).render(**content)
 
 
@@ -24,7 +24,7 @@ def _environment() -> Environment:
     """Return the environment of the templates; kept, because it compiles each of them once."""
     environment = Environment(
         loader=PackageLoader("mercer.report"),
-        autoescape=True,
+        autoescape=select_autoescape((), ("md",), default=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
