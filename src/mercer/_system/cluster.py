@@ -31,11 +31,8 @@ _SECONDS = 8  # until a scheduler that does not answer is given up
 def connected(address: str) -> Iterator[Any]:
     """Connect to the scheduler at this address; refuse a cluster whose results would differ.
 
-    Raises
-    ------
-    ValueError
-        If Dask is not installed, nobody answers, no worker is there, or the packages that results
-        depend on are not the same there.
+    ValueError if Dask is not installed, nobody answers, no worker is there, or the packages that
+    results depend on are not the same there.
     """
     try:
         from distributed import Client

@@ -13,7 +13,15 @@ from mercer.kernels import gamma_from_width, mercer_width
 from mercer.projections import LaplacianFeatureMap
 from mercer.studies._panels import Line, Panel, Points, Raster
 from mercer.studies._task import Task
-from mercer.studies.experiments._plane import MARKERS, grid, regions, ring, scatter, two_gaussians
+from mercer.studies.experiments._plane import (
+    MARKERS,
+    grid,
+    ring,
+    scatter,
+    show_answers,
+    show_sample,
+    two_gaussians,
+)
 from mercer.sums import kernel_sum
 
 # As the tables print them, and as `classifier_by_rule` knows them.
@@ -28,7 +36,7 @@ def draw_feature_maps(task: Task) -> list[Panel]:
     """Fig. 1: the ring, and the first two coordinates of (22) with and without densities."""
     X, y = ring(task.rng())
     X_new, y_new = ring(np.random.default_rng([task.seed, 1]), 1000, 3000)
-    panels = [Panel(title="(a) data", layers=scatter(X, y, _NAMES), equal=True)]
+    panels = [show_sample("(a) data", X, y, _NAMES)]
     for title, density in (("(b) Laplacian matrix", "parzen"), ("(c) kernel PCA", None)):
         model = make_pipeline(LaplacianFeatureMap(2, density=density), NearestAngleClassifier())
         Z = model.fit(X, y)[0].transform(X)
@@ -67,11 +75,7 @@ def draw_weights(task: Task) -> list[Panel]:
             equal=True,
         ),
         Panel(title="(b) weights", layers=by_row, x_label="row", y_label="weight"),
-        Panel(
-            title="(c) top 1 % significance vectors",
-            layers=[*scatter(X, y, _NAMES), _significant(X, alpha)],
-            equal=True,
-        ),
+        show_sample("(c) top 1 % significance vectors", X, y, _NAMES, _significant(X, alpha)),
     ]
 
 
@@ -84,18 +88,12 @@ def draw_outlier(task: Task) -> list[Panel]:
     model = LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
     alpha, bound = _alpha(model), _height(model) ** 0.5
     X_new, y_new = ring(np.random.default_rng([task.seed, 1]))
-    predicted = model.predict(X_new)
+    n_wrong = np.sum(model.predict(X_new) != y_new)
+    weighed = f"(a) training set; weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}"
+    tested = f"(b) test set: {n_wrong} of {len(y_new)} wrong"
     return [
-        Panel(
-            title=f"(a) training set; weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}",
-            layers=[*scatter(X, y, _NAMES), _significant(X, alpha)],
-            equal=True,
-        ),
-        Panel(
-            title=f"(b) test set: {np.sum(predicted != y_new)} of {len(y_new)} wrong",
-            layers=[regions(model, X_new), *scatter(X_new, y_new, _NAMES, predicted)],
-            equal=True,
-        ),
+        show_sample(weighed, X, y, _NAMES, _significant(X, alpha)),
+        show_answers(tested, model, X_new, y_new, _NAMES),
     ]
 
 
@@ -104,20 +102,15 @@ def draw_gaussians(task: Task) -> list[Panel]:
     X, y, X_test, y_test = imbalanced_draw(task.rng())
     names = ("rare", "common")
     panels = [
-        Panel(title="Fig. 4(a) training set", layers=scatter(X, y, names), equal=True),
-        Panel(title="Fig. 4(b) test set", layers=scatter(X_test, y_test, names), equal=True),
+        show_sample("Fig. 4(a) training set", X, y, names),
+        show_sample("Fig. 4(b) test set", X_test, y_test, names),
     ]
     for letter, (title, name) in zip("abc", CLASSIFIERS.items(), strict=True):
         model = classifier_by_rule(name, X).fit(X, y)
         predicted = model.predict(X_test)
         found, alarms = (np.sum((predicted == 0) & (y_test == c)) for c in (0, 1))
-        panels.append(
-            Panel(
-                title=f"Fig. 5({letter}) {title}: {found} of 10 found, {alarms} false alarms",
-                layers=[regions(model, X_test), *scatter(X_test, y_test, names, predicted)],
-                equal=True,
-            )
-        )
+        title = f"Fig. 5({letter}) {title}: {found} of 10 found, {alarms} false alarms"
+        panels.append(show_answers(title, model, X_test, y_test, names))
     return panels
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer.studies._panels import Points, Raster
+from mercer.studies._panels import Panel, Points, Raster
 
 MARKERS: tuple[Literal["circle"], Literal["square"]] = ("circle", "square")
 Extent = tuple[float, float, float, float]
@@ -74,3 +74,14 @@ def regions(model: Any, X: Array, size: int = 60) -> Raster:
     points, extent = grid(X, size)
     classes = np.asarray(model.predict(points)).reshape(size, size)
     return Raster(z=classes, extent=extent, scale="classes", label="class given")
+
+
+def show_sample(title: str, X: Array, y: Array, names: tuple[str, str], *on_top: Points) -> Panel:
+    """Return a panel of two classes, and of further points."""
+    return Panel(title=title, layers=[*scatter(X, y, names), *on_top], equal=True)
+
+
+def show_answers(title: str, model: Any, X: Array, y: Array, names: tuple[str, str]) -> Panel:
+    """Return a panel of the regions of a fitted model and of points, in the colours it gives."""
+    points = scatter(X, y, names, model.predict(X))
+    return Panel(title=title, layers=[regions(model, X), *points], equal=True)

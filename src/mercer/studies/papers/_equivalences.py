@@ -17,7 +17,7 @@ from mercer.kernels import gamma_from_width, mercer_width
 from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
 from mercer.studies._task import Task
-from mercer.studies.experiments._plane import half_moons, regions, scatter
+from mercer.studies.experiments._plane import half_moons, scatter, show_answers, show_sample
 from mercer.sums import kernel_sum
 
 _NAMES = ("upper", "lower")
@@ -180,22 +180,12 @@ def draw_results(task: Task) -> list[Panel]:
     moons = draw_moons(task.rng(), outliers=task.options["outliers"])
     X = np.vstack([moons.X_test, moons.outliers])
     y = np.append(moons.y_test, np.full(len(moons.outliers), _LOWER))
-    panels = [
-        Panel(
-            title=f"(a) training set, σ = {moons.bandwidth:.2f}",
-            layers=scatter(moons.X, moons.y, _NAMES),
-            equal=True,
-        )
-    ]
-    for title, model in (("(b) ISE", moons.ise()), ("(c) SVM", moons.svm())):
-        predicted = model.predict(X)
-        panels.append(
-            Panel(
-                title=f"{title}: {np.sum(predicted != y)} of {len(y)} new points wrong",
-                layers=[regions(model, X), *scatter(X, y, _NAMES, predicted)],
-                equal=True,
-            )
-        )
+    title = f"(a) training set, σ = {moons.bandwidth:.2f}"
+    panels = [show_sample(title, moons.X, moons.y, _NAMES)]
+    for name, model in (("(b) ISE", moons.ise()), ("(c) SVM", moons.svm())):
+        n_wrong = np.sum(model.predict(X) != y)
+        title = f"{name}: {n_wrong} of {len(y)} new points wrong"
+        panels.append(show_answers(title, model, X, y, _NAMES))
     return panels
 
 
