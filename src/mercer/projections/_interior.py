@@ -31,13 +31,8 @@ class _Iterate:
 
     def moved(self, by: "_Iterate", length: float) -> "_Iterate":
         """Return the point that is `length` steps along a direction."""
-        return _Iterate(
-            self.mu + length * by.mu,
-            self.room + length * by.room,
-            self.b + length * by.b,
-            self.z + length * by.z,
-            self.s + length * by.s,
-        )
+        parts = vars(self).items()
+        return _Iterate(**{name: part + length * getattr(by, name) for name, part in parts})
 
     def gap(self) -> float:
         """Return the mean complementarity gap."""

@@ -20,9 +20,8 @@ _LARGEST_LIBSVM = 5000  # With more rows than this, libsvm's kernel matrix would
 _SMALL = 5e6  # With n·r² below this, the interior-point method takes milliseconds.
 _SCREENED = 5000  # With more rows than this, rows far from the margin are left out at first.
 _NEAR = 1.5  # Rows up to this margin are not left out.
-_LIGHTEST = (
-    1e-9  # Interior points cannot resolve smaller prices of rows, relative to the largest or 1.
-)
+# Interior points cannot resolve smaller prices of rows, relative to the largest or 1.
+_LIGHTEST = 1e-9
 _MAX_NEWTON = 100
 _SLACK = 1e-6  # the tolerance of margins and, times C, of duals
 

@@ -64,9 +64,12 @@ def collect(
             for r, row in enumerate(table.rows):
                 gathered.add_row(source, study, t, table, r, row)
     cells = _choose_readings(pd.DataFrame(gathered.cells, columns=_CELLS))
-    scores = pd.DataFrame(gathered.scores, columns=_SCORES)
-    timings = pd.DataFrame(gathered.timings, columns=_TIMINGS)
-    failed = pd.DataFrame(gathered.failed, columns=_FAILURES)
+    tables = {
+        "cells": cells,
+        "scores": pd.DataFrame(gathered.scores, columns=_SCORES),
+        "timings": pd.DataFrame(gathered.timings, columns=_TIMINGS),
+        "failures": pd.DataFrame(gathered.failed, columns=_FAILURES),
+    }
     described = [_describe(plan, source, gathered, cells, output) for source in plan.studies]
     done = sum(stored is not None for stored in gathered.stored.values())
     run = {
@@ -83,7 +86,6 @@ def collect(
         "seconds": sum(s.seconds for s in gathered.stored.values() if s is not None),
         **facts,
     }
-    tables = {"cells": cells, "scores": scores, "timings": timings, "failures": failed}
     texts = {
         f"{name}.csv": neutralised(frame).to_csv(index=False, lineterminator="\n")
         for name, frame in tables.items()
@@ -93,9 +95,7 @@ def collect(
     with moved_in_whole(output, "run.json") as place:
         for name, text in texts.items():
             write_atomically(place / name, text)
-    return Results(
-        folder=output, cells=cells, scores=scores, timings=timings, failures=failed, run=run
-    )
+    return Results(folder=output, run=run, **tables)
 
 
 class _Gathered:
