@@ -1,7 +1,8 @@
 """The words that the terminal, the pages and the files share: marks, metrics and models.
 
 Each stands here once: what a measured number is to a published one, how a model stands to the best,
-how a metric is called and which way it is better, and which models are tried first.
+how a metric is called and which way it is better, which models are tried first, and what the
+columns of result tables are called.
 """
 
 from collections.abc import Mapping
@@ -106,3 +107,15 @@ def metric_named(name: str) -> Metric:
 MODELS_QUICK_FIRST = (
     "dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher", "svc", "forest",
 )  # fmt: skip
+
+# The tables of a results folder of ``mercer reproduce``, and their columns.
+_KEY = ("study", "table", "row", "column", "reading", "protocol")
+STUDY_TABLES = {
+    "cells": (
+        *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
+        "dimension", "n", "mark", "counts", "reason", "seconds",
+    ),
+    "scores": (*_KEY, "replication", "seed", "value", "details"),
+    "timings": (*_KEY, "replication", "seconds"),
+    "failures": (*_KEY, "replication", "error"),
+}  # fmt: skip

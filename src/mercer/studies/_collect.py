@@ -12,18 +12,11 @@ from numpy.typing import NDArray
 
 from mercer._system.files import make_folder, moved_in_whole
 from mercer._system.formulas import neutralised
+from mercer._system.vocabulary import STUDY_TABLES
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._model import Published, Row, Study, Table
 from mercer.studies._store import Stored, read_outcome, write_atomically
 
-_KEY = ["study", "table", "row", "column", "reading", "protocol"]
-_CELLS = [
-    *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
-    "dimension", "n", "mark", "counts", "reason", "seconds",
-]  # fmt: skip
-_SCORES = [*_KEY, "replication", "seed", "value", "details"]
-_TIMINGS = [*_KEY, "replication", "seconds"]
-_FAILURES = [*_KEY, "replication", "error"]
 _NOT_MEASURED = (None, None, None, 0)  # neither a number, its spread nor its dimension, n = 0
 
 
@@ -63,13 +56,11 @@ def collect(
         for t, table in enumerate(study.tables):
             for r, row in enumerate(table.rows):
                 gathered.add_row(source, study, t, table, r, row)
-    cells = _choose_readings(pd.DataFrame(gathered.cells, columns=_CELLS))
     tables = {
-        "cells": cells,
-        "scores": pd.DataFrame(gathered.scores, columns=_SCORES),
-        "timings": pd.DataFrame(gathered.timings, columns=_TIMINGS),
-        "failures": pd.DataFrame(gathered.failed, columns=_FAILURES),
+        name: pd.DataFrame(gathered.lines[name], columns=list(columns))
+        for name, columns in STUDY_TABLES.items()
     }
+    tables["cells"] = cells = _choose_readings(tables["cells"])
     described = [_describe(plan, source, gathered, cells, output) for source in plan.studies]
     done = sum(stored is not None for stored in gathered.stored.values())
     run = {
@@ -109,10 +100,7 @@ class _Gathered:
             if job.kind == "table":
                 key = (job.source, job.part, job.row, job.method, job.protocol)
                 self.jobs.setdefault(key, []).append(job)
-        self.cells: list[tuple[Any, ...]] = []
-        self.scores: list[tuple[Any, ...]] = []
-        self.timings: list[tuple[Any, ...]] = []
-        self.failed: list[tuple[Any, ...]] = []
+        self.lines: dict[str, list[tuple[Any, ...]]] = {name: [] for name in STUDY_TABLES}
 
     def add_row(self, source: str, study: Study, t: int, table: Table, r: int, row: Row) -> None:
         for column in table.columns:
@@ -139,7 +127,9 @@ class _Gathered:
         else:
             mark, reason = "not run", _reason(table, row.label, column)
         key = (study.name, table.key, row.label, column, "", "paper")
-        self.cells.append((*key, *astuple(published), *_NOT_MEASURED, mark, True, reason, 0.0))
+        self.lines["cells"].append(
+            (*key, *astuple(published), *_NOT_MEASURED, mark, True, reason, 0.0)
+        )
 
     def _add_cell(
         self, key: tuple[str, ...], table: Table, row: Row, column: str, jobs: Sequence[Job]
@@ -148,28 +138,30 @@ class _Gathered:
         done = [(job, stored) for job, stored in outcomes if stored is not None]
         for job, stored in outcomes:
             if stored is not None:
-                self.timings.append((*key, job.replication, stored.seconds))
+                self.lines["timings"].append((*key, job.replication, stored.seconds))
             elif job.file in self.failures:
-                self.failed.append((*key, job.replication, self.failures[job.file]))
+                self.lines["failures"].append((*key, job.replication, self.failures[job.file]))
         published = table.published.get((row.label, column))
         numbers = (None, None, None) if published is None else astuple(published)
         if not done:
             reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
             mark = "failed" if reason else "not run"
-            self.cells.append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
+            self.lines["cells"].append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
             return
         values, dimension = _best_dimension(done, column, table.better)
         for (job, stored), replicates in zip(done, values, strict=True):
             details = json.dumps(stored.details, ensure_ascii=False) if stored.details else ""
             for value in replicates:
-                self.scores.append((*key, job.replication, job.seed, float(value), details))
+                self.lines["scores"].append(
+                    (*key, job.replication, job.seed, float(value), details)
+                )
         every = np.concatenate(values)
         mean = float(every.mean())
         spread = float(every.std(ddof=1)) if every.size > 1 else None
         mark = mark_of(published, mean, spread, table.better, protocol=key[-1])
         reason = _reason(table, row.label, column) if mark in ("short", "differs") else ""
         seconds = float(sum(stored.seconds for _, stored in done))
-        self.cells.append(
+        self.lines["cells"].append(
             (*key, *numbers, mean, spread, dimension, every.size, mark, False, reason, seconds)
         )
 
