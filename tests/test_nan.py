@@ -15,7 +15,7 @@ from mercer.classifiers import _class_vectors, _ise, _parzen
 from mercer.comparison import holm_correction
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
-from mercer.information import _divergences, _laplacian_cut, _overlap, _permutations
+from mercer.information import _divergences, _estimates, _laplacian_cut, _permutations
 from mercer.kernels import KERNELS, squared_distances
 from mercer.samples import _in_memory
 from mercer.spectral._ridge import RidgeBasis, decompose_features
@@ -83,7 +83,7 @@ def test_logarithms(array):
     np.testing.assert_array_equal(is_nan(_in_memory.log_normalise(a)).all(axis=1), [True, False])
     np.testing.assert_array_equal(is_nan(_in_memory.log_sum_of_others(a))[0, 1:], [True, True])
     np.testing.assert_array_equal(is_nan(_in_memory.logsumexp(a.T, axis=0)), [True, False])
-    assert is_nan(_overlap.times_exp(array(1.0), array(NAN)))
+    assert is_nan(_estimates.times_exp(array(1.0), array(NAN)))
 
 
 @pytest.mark.parametrize("where", ["log_sums", "log_norms", "log_links", "log_weight"])

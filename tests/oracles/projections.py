@@ -236,3 +236,19 @@ def eigenmaps(X, k, width, n_components):
 def align_signs(Z, target):
     """Flip columns of Z towards those of the target."""
     return Z * np.sign((Z * target).sum(axis=0))
+
+
+def kernel_deflation(K, M, c, L, weight):
+    """Take one step of the analysis in n × n matrices: (K, M, α̃, z) after the direction of c.
+
+    With M the deflated kernel and c the dual coefficients of a direction,
+
+        α̃ = (c − λL(Mc))/s,   s² = αᵀMc,   z = Mc/s,
+        K ← K − zzᵀ,           M ← M − qqᵀ/(α̃ᵀq),   q = Mα̃.
+    """
+    output = M @ c
+    alpha = c - weight * (L @ output)
+    s = np.sqrt(alpha @ output)
+    alpha, z = alpha / s, output / s
+    q = M @ alpha
+    return K - np.outer(z, z), M - np.outer(q, q) / (alpha @ q), alpha, z

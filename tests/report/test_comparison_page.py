@@ -15,7 +15,7 @@ from mercer.report._document import page_count
 from mercer.report.charts._layers import picture
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._question import sentences
-from mercer.report.comparison._ranking import draw_scores, model_lines, other_measures, pair_lines
+from mercer.report.comparison._ranking import draw_scores, model_line, other_measures, pair_lines
 from report.comparisons import (
     NASTY,
     make_content,
@@ -135,18 +135,19 @@ def test_other_measures_are_means_over_the_rounds_of_all(tmp_path):
 def test_confusions_count_and_share():
     view = view_confusion("m", ["a", "b"], [[8, 2], [1, 3]])
     (_, first, found), (_, second, other) = view.rows
-    assert [(cell.count, cell.share, cell.is_right) for cell in first + second] == [
-        ("8", "80.0 %", True), ("2", "20.0 %", False), ("1", "25.0 %", False), ("3", "75.0 %", True)
-    ]  # fmt: skip
-    assert (found, other) == ("80.0 %", "75.0 %")
-    assert list(view.right) == ["88.9 %", "60.0 %"]
+    assert first + second == [(8, 0.8), (2, 0.2), (1, 0.25), (3, 0.75)]
+    assert (found, other) == (0.8, 0.75)
+    assert list(view.right) == [8 / 9, 3 / 5]
 
 
-def test_a_class_that_is_never_named_or_tested_has_no_share():
+def test_a_class_that_is_never_named_or_tested_has_no_share(tmp_path):
     view = view_confusion("m", ["a", "b"], [[5, 0], [0, 0]])
-    assert list(view.right) == ["100.0 %", "–"]
-    assert view.rows[1][2] == "–"
-    assert view.rows[1][1][0].is_empty
+    assert view.right[0] == 1
+    assert np.isnan([view.right[1], view.rows[1][2]]).all()
+    curves = make_curves(("a", "b"))
+    curves["confusion"] = {name: [[5, 0], [0, 0]] for name in curves["confusion"]}
+    folder = write_folder(tmp_path, make_content(("a", "b")), curves)
+    assert "right when named 100.0 % –" in _part(write_comparison_report(folder), "leaders")
 
 
 def test_many_classes_get_a_map_and_the_worst_pairs():
@@ -157,7 +158,7 @@ def test_many_classes_get_a_map_and_the_worst_pairs():
     shares = matrix / matrix.sum(axis=1, keepdims=True)
     assert picture(shares[::-1], "shade") in view.map  # the first class is at the top
     assert list(view.worst) == [
-        ("class 3", "class 4", "6", "37.5 %"), ("class 7", "class 1", "2", "16.7 %")
+        ("class 3", "class 4", 6, 0.375), ("class 7", "class 1", 2, 1 / 6)
     ]  # fmt: skip
 
 
@@ -312,7 +313,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 
 
 def test_the_score_chart_draws_means_intervals_and_splits():
-    lines = [line for line in model_lines(_record().models) if line.is_scored]
+    lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
     drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
@@ -331,7 +332,7 @@ def test_the_score_chart_draws_means_intervals_and_splits():
 def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
-    lines = [line for line in model_lines(_record(content).models) if line.is_scored]
+    lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
     drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
     assert "off-scale" not in drawn
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from mercer.spectral import PenaltyPath, kernel_deflation, whiten
+from mercer.spectral import PenaltyPath, whiten
+from oracles.projections import kernel_deflation
 
 
 def problem(seed, n=12, r=5):

@@ -121,7 +121,9 @@ def test_replications_are_the_folds_of_one_partition():
         for k in range(5)
     ]
     np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(178))
-    again = subspaces.run_pca(task_of("wine", replication=2, seed=99)).predictions["rows"]
+    again = subspaces.run_projection(
+        task_of("wine", replication=2, seed=99, method="PCA")
+    ).predictions["rows"]
     np.testing.assert_array_equal(again, rows[2])
 
 
@@ -134,14 +136,13 @@ def scaled(dataset, replication, honest=False):
 
 
 @pytest.mark.parametrize(
-    ("run", "model"),
-    [(subspaces.run_pca, PCA()), (subspaces.run_lda, LinearDiscriminantAnalysis())],
+    ("method", "model"), [("PCA", PCA()), ("LDA", LinearDiscriminantAnalysis())]
 )
-def test_errors_by_dimension_are_those_of_the_estimators(run, model):
+def test_errors_by_dimension_are_those_of_the_estimators(method, model):
     A, ya, B, yb = scaled("wine", 3)
     model.fit(A, ya)
     Za, Zb = model.transform(A), model.transform(B)
-    values = run(task_of("wine", replication=3)).values[0]
+    values = subspaces.run_projection(task_of("wine", replication=3, method=method)).values[0]
     assert len(values) == 13
     for k, value in enumerate(values):
         k = min(k + 1, Za.shape[1])
@@ -163,15 +164,16 @@ def lsva_errors(A, ya, B, yb, weight, width):
 
 def test_paper_takes_the_best_weight_of_the_test_fold_in_every_dimension():
     parts = scaled("iris", 1)
-    values = subspaces.run_lsva(task_of("iris", replication=1, weights=3, gamma=0.1)).values
+    task = task_of("iris", replication=1, method="LSVA", weights=3, gamma=0.1)
+    values = subspaces.run_projection(task).values
     weights = (0.1, 10**0.5, 100)
     each = [lsva_errors(*parts, w, 4) for w in weights]
     np.testing.assert_allclose(values[0], np.min(each, axis=0))
 
 
 def test_honest_chooses_on_training_rows_alone():
-    task = task_of("iris", "honest", replication=1, weights=3, gamma=0.1)
-    outcome = subspaces.run_lsva(task)
+    task = task_of("iris", "honest", replication=1, method="LSVA", weights=3, gamma=0.1)
+    outcome = subspaces.run_projection(task)
     A, ya, B, yb = scaled("iris", 1, honest=True)
     weights = (0.1, 10**0.5, 100)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=task.seed).split(A, ya))
@@ -193,7 +195,7 @@ def test_honest_choices_see_three_folds_of_scaled_training_rows(monkeypatch):
         return np.array([[1.0, 0.0, 2.0, 3.0]])
 
     monkeypatch.setattr(subspaces, "nested_surface", record)
-    outcome = subspaces.run_pca(task_of("iris", "honest", replication=2))
+    outcome = subspaces.run_projection(task_of("iris", "honest", replication=2, method="PCA"))
     assert outcome.details == {"dimension": 2}
     assert (seen["folds"], seen["seed"], seen["neighbors"]) == (3, 11, 1)
     A, ya, _, _ = scaled("iris", 2, honest=True)
@@ -215,12 +217,13 @@ def test_methods_have_the_graph_and_price_of_the_paper():
     A, ya, B, _ = scaled("wine", 0)
     graph = {"n_neighbors": 10, "affinity_width": 1.0}
     lsva = LaplacianSupportVectorAnalysis(n_components=2, C=100, laplacian_weight=100.0, **graph)
-    ours = {
-        lsva: subspaces._fit_lsva(A, ya, 2, {}, (100.0,)),
-        LocalityPreservingProjection(n_components=2, **graph): subspaces._fit_lpp(A, ya, 2),
-        LaplacianEigenmaps(n_components=2, **graph): subspaces._fit_eigenmaps(A, ya, 2),
+    models = {
+        "LSVA": lsva,
+        "LPP": LocalityPreservingProjection(n_components=2, **graph),
+        "eigenmaps": LaplacianEigenmaps(n_components=2, **graph),
     }
-    for model, (fitted,) in ours.items():
+    for method, model in models.items():
+        (fitted,) = subspaces._fit(A, ya, 2, {"method": method}, (100.0,))
         np.testing.assert_allclose(fitted.transform(B), model.fit(A, ya).transform(B), atol=1e-8)
 
 
@@ -321,12 +324,13 @@ def test_figures_show_every_patient_in_four_maps(number, titles):
 @pytest.mark.parametrize("dataset", ["ecoli", "transfusion"])
 @pytest.mark.parametrize("protocol", ["paper", "honest"])
 def test_rows_with_rare_classes_and_with_no_direction_run_without_warnings(dataset, protocol):
-    for run, options in [
-        (subspaces.run_lsva, {"weights": 2}),
-        (subspaces.run_lda, {}),
-        (subspaces.run_kda, {"gamma": 0.5}),
-        (subspaces.run_kernel_lpp, {"gamma": 0.5}),
-        (subspaces.run_eigenmaps, {}),
+    for method, options in [
+        ("LSVA", {"weights": 2}),
+        ("LDA", {}),
+        ("KDA", {"gamma": 0.5}),
+        ("kernel LPP", {"gamma": 0.5}),
+        ("eigenmaps", {}),
     ]:
-        values = run(task_of(dataset, protocol, **options)).values
+        task = task_of(dataset, protocol, method=method, **options)
+        values = subspaces.run_projection(task).values
         assert 0 < np.min(values) < 60

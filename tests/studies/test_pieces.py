@@ -23,9 +23,8 @@ from mercer.studies import (
     read_published,
 )
 from mercer.studies._code import code_digest
-from mercer.studies._collect import _choose_readings
-from mercer.studies._marks import mark_of
-from mercer.studies._progress import Clock
+from mercer.studies._collect import _choose_readings, mark_of
+from mercer.studies._runner import Clock
 from mercer.studies._store import read_outcome, write_outcome
 
 numbers = st.decimals(0, 100, places=2).map(float)

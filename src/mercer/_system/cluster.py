@@ -31,11 +31,8 @@ _SECONDS = 8  # until a scheduler that does not answer is given up
 def connected(address: str) -> Iterator[Any]:
     """Connect to the scheduler at this address; refuse a cluster whose results would differ.
 
-    Raises
-    ------
-    ValueError
-        If Dask is not installed, nobody answers, no worker is there, or the packages that results
-        depend on are not the same there.
+    ValueError if Dask is not installed, nobody answers, no worker is there, or the packages that
+    results depend on are not the same there.
     """
     try:
         from distributed import Client
@@ -120,16 +117,9 @@ class OnCluster(Generic[Task, Result]):
     """Runs tasks on the workers of a scheduler, one for each of their threads.
 
     It keeps the protocol of :class:`mercer._system.workers.Workers`, but a task that takes too long
-    is given up and can not be stopped: its thread is free for another one when it ends.
-
-    Parameters
-    ----------
-    function : callable
-        What is done with a task.
-    client : distributed.Client
-    send_once : bool
-        Whether the function is sent to all workers before the first task, for it carries much.
-        Otherwise it goes with every task, and a worker that is lost takes nothing with it.
+    is given up and can not be stopped: its thread is free for another one when it ends.  A function
+    that carries much is sent to all workers once, before the first task; otherwise it goes with
+    every task, and a worker that is lost takes nothing with it.
     """
 
     start_seconds = 0.0

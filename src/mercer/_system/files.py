@@ -38,12 +38,8 @@ def written_whole(path: Path, shown: str | None = None) -> Iterator[Path]:
     It is a new file under a name that nobody can foresee: in a folder that others may write to, a
     link under a name they know would lead anywhere.  It is locked while it is unfinished, so that
     :func:`sweep` can tell what a process that was killed left behind, and its content is on the
-    disk before it gets its name.
-
-    Raises
-    ------
-    OSError
-        Where that fails; it names the file (as `shown`), and nothing is left behind.
+    disk before it gets its name.  If that fails, the OSError names the file (as `shown`), and
+    nothing is left behind.
     """
     beside = _beside(path)
     try:

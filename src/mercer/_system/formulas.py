@@ -36,13 +36,7 @@ def neutralised(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def restored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Undo :func:`neutralised`.
-
-    Raises
-    ------
-    ValueError
-        Where two columns have the same name then, as no table has that :func:`neutralised` made.
-    """
+    """Undo :func:`neutralised`; ValueError for two columns of one name, which it never makes."""
     names = [_restored_text(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])

@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 def read_arrays(content: bytes, names: Collection[str]) -> dict[str, NDArray[Any]]:
     """Return those of the named arrays that an ``.npz`` archive has; nothing is unpickled.
 
-    Raises
-    ------
-    ValueError
-        Where the archive is damaged or an array is not plain; its words go into brackets.
+    The words of the ValueError, if it is damaged or an array is not plain, go into brackets.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -33,12 +30,7 @@ def read_arrays(content: bytes, names: Collection[str]) -> dict[str, NDArray[Any
 
 
 def check_array(content: bytes) -> None:
-    """Raise if bytes are not a plain array, or hold less than their header promises.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Raise ValueError if bytes are not a plain array, or hold less than their header promises."""
     _check_stream(io.BytesIO(content), len(content))
 
 

@@ -1,7 +1,8 @@
 """The words that the terminal, the pages and the files share: marks, metrics and models.
 
 Each stands here once: what a measured number is to a published one, how a model stands to the best,
-how a metric is called and which way it is better, and which models are tried first.
+how a metric is called and which way it is better, which models are tried first, and what the
+columns of result tables are called.
 """
 
 from collections.abc import Mapping
@@ -10,27 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mark:
-    """A verdict that is shown as a sign or an icon.
+    """A verdict that is shown as a sign or an icon."""
 
-    Parameters
-    ----------
-    name : str
-        What files and tables call it.
-    icon : str
-        Which icon and colour of the page it has.
-    meaning : str
-        What it means, for a legend.
-    sign : str
-        One character for the terminal and for Markdown, where it has one.
-    in_counts : str
-        What a sentence says of several numbers that have it: "12 not reached".
-    """
-
-    name: str
-    icon: str
-    meaning: str
-    sign: str = ""
-    in_counts: str = ""
+    name: str  # what files and tables call it
+    icon: str  # which icon and colour of the page it has
+    meaning: str  # for a legend
+    sign: str = ""  # one character for the terminal and for Markdown, where it has one
+    in_counts: str = ""  # what a sentence says of several numbers that have it: "12 not reached"
 
 
 def _by_name(*marks: Mark) -> Mapping[str, Mark]:
@@ -120,3 +107,15 @@ def metric_named(name: str) -> Metric:
 MODELS_QUICK_FIRST = (
     "dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher", "svc", "forest",
 )  # fmt: skip
+
+# The tables of a results folder of ``mercer reproduce``, and their columns.
+_KEY = ("study", "table", "row", "column", "reading", "protocol")
+STUDY_TABLES = {
+    "cells": (
+        *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
+        "dimension", "n", "mark", "counts", "reason", "seconds",
+    ),
+    "scores": (*_KEY, "replication", "seed", "value", "details"),
+    "timings": (*_KEY, "replication", "seconds"),
+    "failures": (*_KEY, "replication", "error"),
+}  # fmt: skip

@@ -22,8 +22,6 @@ def is_known(value: Any) -> TypeGuard[float]:
 def fixed(value: float | None, places: int) -> str:
     """Write a number with a fixed number of decimals and a true minus sign.
 
-    Examples
-    --------
     >>> fixed(-0.126, 2), fixed(-0.001, 2), fixed(None, 2)
     ('−0.13', '0.00', '–')
     """
@@ -35,10 +33,10 @@ def fixed(value: float | None, places: int) -> str:
     return text.replace("-", "−")
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float | None, places: int) -> str:
     """Write a difference with its sign: ``+0.12``, ``−0.12``, ``0.00``."""
     text = fixed(value, places)
-    return f"+{text}" if float(f"{value:.{places}f}") > 0 else text
+    return f"+{text}" if is_known(value) and float(f"{value:.{places}f}") > 0 else text
 
 
 def interval(low: float | None, high: float | None, places: int) -> str:
@@ -53,8 +51,6 @@ def p_number(p: float | None) -> str:
 
     Three decimals below 0.1, two from there on: more would claim more than a test can tell.
 
-    Examples
-    --------
     >>> [p_number(p) for p in (0.0002, 0.0312, 0.5, 1.0, None)]
     ['< 0.001', '0.031', '0.50', '1', '']
     """
@@ -68,8 +64,6 @@ def p_number(p: float | None) -> str:
 def p_value(p: float | None) -> str:
     """Write a p-value within a sentence; nothing where there is none.
 
-    Examples
-    --------
     >>> p_value(0.0002), p_value(0.5)
     ('p < 0.001', 'p = 0.50')
     """
@@ -82,8 +76,6 @@ def p_value(p: float | None) -> str:
 def p_remark(p: float | None) -> str:
     """Write a p-value beside a verdict; nothing where it rounds to 1, which tells nobody more.
 
-    Examples
-    --------
     >>> p_remark(0.5), p_remark(0.999)
     ('p = 0.50', '')
     """
@@ -95,14 +87,14 @@ def confidence(level: float) -> str:
     return f"{100 * level:.4g} %"
 
 
-def percent(share: float) -> str:
+def percent(share: float | None) -> str:
     """Write a share in percent; a small share is not rounded to none, nor a large one to all.
 
-    Examples
-    --------
     >>> percent(0.8731), percent(0.0004), percent(0.0)
     ('87.3 %', '< 0.1 %', '0.0 %')
     """
+    if not is_known(share):
+        return NOTHING
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:
@@ -110,7 +102,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def grouped(number: float) -> str:
+def grouped(number: float | None) -> str:
     """Write a whole number with a space between thousands: ``45 222``."""
     if not is_known(number):
         return NOTHING
@@ -120,8 +112,6 @@ def grouped(number: float) -> str:
 def count_of(number: float, one: str, many: str | None = None) -> str:
     """Write how many of a thing there are.
 
-    Examples
-    --------
     >>> count_of(1, "row"), count_of(45222, "row"), count_of(2, "class", "classes")
     ('1 row', '45 222 rows', '2 classes')
     """
@@ -131,8 +121,6 @@ def count_of(number: float, one: str, many: str | None = None) -> str:
 def duration(seconds: float | None) -> str:
     """Write a time with two or three digits that matter.
 
-    Examples
-    --------
     >>> [duration(t) for t in (0.038, 4.24, 42.3, 185, 7800)]
     ['38 ms', '4.2 s', '42 s', '3 min 5 s', '2 h 10 min']
     """
@@ -155,8 +143,6 @@ def duration(seconds: float | None) -> str:
 def size(n_bytes: float | None) -> str:
     """Write how large something is, in powers of a thousand; at least 1 kB.
 
-    Examples
-    --------
     >>> size(12), size(7_400), size(4_400_000), size(3_200_000_000)
     ('1 kB', '7 kB', '4.4 MB', '3.2 GB')
     """
@@ -170,8 +156,6 @@ def size(n_bytes: float | None) -> str:
 def limit_of_bytes(n_bytes: int) -> str:
     """Write a limit on bytes: limits are powers of two, which other units would not write exactly.
 
-    Examples
-    --------
     >>> limit_of_bytes(1 << 28), limit_of_bytes(100)
     ('256 MiB', '100 bytes')
     """
@@ -184,8 +168,6 @@ def limit_of_bytes(n_bytes: int) -> str:
 def listed(texts: Sequence[str], *, most: int | None = None) -> str:
     """Join texts as a sentence does, the first few where `most` says so.
 
-    Examples
-    --------
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
@@ -208,8 +190,6 @@ def did_you_mean(asked: str, names: Iterable[str], otherwise: str) -> str:
     Names in which what was asked for is a word, or a part of at least four letters, come first,
     the most alike before the others, then those spelled much like it; capitals do not matter.
 
-    Examples
-    --------
     >>> did_you_mean("speceis", ["species", "width"], "see the list.")
     "did you mean 'species'?"
     """

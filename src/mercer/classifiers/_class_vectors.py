@@ -42,23 +42,13 @@ _LOG_2 = 0.6931471805599453
 class ClassVectors:
     """The class vectors of a sample, for every bandwidth.
 
-    Parameters
-    ----------
-    sample : SortedSample
-    widths : tuple of float
-        Of the Mercer kernel, the widest first.
-    weights : float64 array of shape (b, n)
-        β.
-    tol : float or None
-        Relative error allowed to `own_sums`; None adds up every term.
-    known : dict
-        Sums, norms and products that have been computed, by name.
+    Sums, norms and products that have been computed are `known`, by name.
     """
 
     sample: SortedSample
-    widths: tuple[float, ...]
-    weights: Array
-    tol: float | None = None
+    widths: tuple[float, ...]  # of the Mercer kernel, the widest first
+    weights: Array  # β in float64: (b, n)
+    tol: float | None = None  # relative error allowed to `own_sums`; None adds up every term
     known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:
@@ -172,15 +162,8 @@ def append_scores(
     with links B_c = Σ_{j≠c} ⟨M_c, M_j⟩/V_j.  The new cut is LIC + t₁ − t₂ with
     t₁ = a Σ_{j≠c} (A_j/V_j) / V'_c and t₂ = B_c (1/V_c − 1/V'_c), both positive.
 
-    Parameters
-    ----------
-    log_sums, log_norms, log_links : arrays that broadcast to (n, classes)
-        log A, log V and log B; V = 0 for a class without rows.
-    log_weight : array of shape (n,)
-        log a.
-    n_total : float or array of shape (n, 1)
-        N: the divergence of a sample is counted once for each of its points, as a
-        log-likelihood is.
+    log A, log V and log B broadcast to (n, classes), log a is (n,); V = 0 for a class without rows.
+    N counts the divergence of a sample once for each of its points, as a log-likelihood is.
     """
     xp = array_namespace(log_sums)
     cosines = cosine_scores(log_sums, log_norms)
@@ -220,16 +203,8 @@ def ise_gains(sums: Array, grams: Array, cross: Array, counts: Array) -> Array:
         Σ_{j≠c} ‖m'_c − m_j‖² − ‖m_c − m_j‖²
             = 2ε ⟨Φ(x) − m_c, C m_c − m⟩ + (C − 1) ε² ‖Φ(x) − m_c‖².
 
-    Parameters
-    ----------
-    sums : array of shape (n, classes)
-        ⟨Φ(x), m_c⟩, with k(x, x) = 1.
-    grams : array that broadcasts to (n, classes)
-        ‖m_c‖².
-    cross : array that broadcasts to (n, classes)
-        ⟨m_c, m⟩.
-    counts : array that broadcasts to (n, classes)
-        Ω_c; 0 for a class without rows.
+    All are (n, classes) or broadcast to it: the sums ⟨Φ(x), m_c⟩ with k(x, x) = 1, the grams
+    ‖m_c‖², cross ⟨m_c, m⟩, and the counts Ω_c, 0 for a class without rows.
     """
     xp = array_namespace(sums)
     present = counts > 0

@@ -15,12 +15,7 @@ from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._selection import sample_bandwidth, self_tune
 from mercer.kernels import mercer_width
-from mercer.samples import (
-    ProbabilityClassifier,
-    SortedSample,
-    check_training,
-    refuse_dask,
-)
+from mercer.samples import ProbabilityClassifier, SortedSample, check_training, refuse_dask
 from mercer.sums import group_sums, kernel_sum
 
 

@@ -32,32 +32,17 @@ from mercer.sums import Removal
 class LeftOut:
     """Some rows, each with the sums, norms and links of the sample without it, at one bandwidth.
 
-    Parameters
-    ----------
-    rows : slice or NumPy array of int
-    rung : int
-        Index of the bandwidth.
-    counts : array of shape (rows, C)
-        N_c; 0 for a class of which nothing is left.
-    log_sums : array of shape (rows, C)
-        log A_c.
-    log_norms : array of shape (rows, C) or None
-        log V_c; −inf for a class of which nothing is left.
-    log_links : array of shape (rows, C) or None
-        log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j, or with N_j for V_j.
-    log_weight : array of shape (rows,)
-        log a: the weight that the row would have.
-    whole : Whole or None
-        The classes with the row, for rules that could tell from its size which class lacks it.
+    Arrays are (rows, C), the weights (rows,).  The `whole` classes, with the row, are for rules
+    that could tell from its size which class lacks it.
     """
 
     rows: Rows
-    rung: int
-    counts: Array
-    log_sums: Array
-    log_norms: Array | None
-    log_links: Array | None
-    log_weight: Array
+    rung: int  # the index of the bandwidth
+    counts: Array  # N_c; 0 for a class of which nothing is left
+    log_sums: Array  # log A_c
+    log_norms: Array | None  # log V_c; −inf for a class of which nothing is left
+    log_links: Array | None  # log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j, or with N_j for V_j
+    log_weight: Array  # log a: the weight that the row would have
     whole: "Whole | None" = None
 
     def with_whole_classes(self) -> "LeftOut":
@@ -96,13 +81,7 @@ class Ladder(Protocol):
 
 @dataclass(frozen=True)
 class LeftOutWindows:
-    """The plain class sums of kernels: all that Parzen's rule needs.
-
-    Parameters
-    ----------
-    sample : SortedSample
-    bandwidths : tuple of float
-    """
+    """The plain class sums of kernels: all that Parzen's rule needs."""
 
     sample: SortedSample
     bandwidths: tuple[float, ...]
@@ -128,28 +107,15 @@ class LeftOutWindows:
 class LeftOutVectors:
     """Sums, norms and links of the class vectors.
 
-    Parameters
-    ----------
-    vectors : ClassVectors
-        With weights β = ω F^(−1/2), at the Mercer widths.
-    bandwidths : tuple of float
-        Parzen widths, the widest first.
-    densities : array of shape (b, n) or None
-        F_j; None is f ≡ 1.
-    squared : bool
-        Whether densities sum windows of width h (the squared Mercer kernel) or the kernel itself.
-    leaving : array of shape (n,) or None
-        Weight of each row's window in the other rows' densities, where it is not u.
-    links : {"norms", "counts"} or None
-        What links are divided by; None if they are not wanted.
+    Densities sum windows of width h, which are the `squared` Mercer kernel, or the kernel itself.
     """
 
-    vectors: ClassVectors
-    bandwidths: tuple[float, ...]
-    densities: Array | None
+    vectors: ClassVectors  # with weights β = ω F^(−1/2), at the Mercer widths
+    bandwidths: tuple[float, ...]  # Parzen widths, the widest first
+    densities: Array | None  # F_j: (b, n); None is f ≡ 1
     squared: bool = True
-    leaving: Array | None = None
-    links: str | None = None
+    leaving: Array | None = None  # weight of each row's window in other densities, if it is not u
+    links: str | None = None  # what links are divided by: "norms" or "counts"; None for no links
 
     @classmethod
     def of(
@@ -237,7 +203,7 @@ class LeftOutVectors:
             change = change + 2 * copies * (a_left - a_i) * (R_i - u * a_i)
         norms = xp.where(is_own, norms + change[:, None], norms)
         # Rounding must not make the norm of a class that has rows zero or negative.
-        norms = xp.where(counts > 0, xp.maximum(norms, _tiny(norms)), xp.zeros_like(norms))
+        norms = xp.where(counts > 0, xp.maximum(norms, 1e-300), 0.0)
         log_norms = 0.5 * safe_log(norms)
         log_links = whole = None
         if self.links is not None:
@@ -325,7 +291,3 @@ def _log_combine(shares: Array, log_products: Array) -> Array:
     top = xp.max(log_products, axis=1, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0.0)
     return safe_log(shares @ xp.exp(log_products - top).T) + top[:, 0]
-
-
-def _tiny(a: Array) -> Array:
-    return array_namespace(a).full_like(a, 1e-300)

@@ -23,13 +23,7 @@ _UNDERFLOWS = 1e-280  # Products below this are added up again in logarithms.
 
 @dataclass(frozen=True)
 class ExactlyLeftOut:
-    """What `LeftOutVectors` yields, with norms and links (to norms) made exact.
-
-    Parameters
-    ----------
-    fast : LeftOutVectors
-        With densities.
-    """
+    """What `LeftOutVectors` with densities yields, with norms and links (to norms) made exact."""
 
     fast: LeftOutVectors
 
@@ -51,13 +45,14 @@ class ExactlyLeftOut:
         assert densities is not None  # noqa: S101
         xp = array_namespace(sample.weights)
         n, omega = sample.X.shape[0], sample.weights
-        scale = power_of_two(sample.X)  # so that squares stay in range
-        d2 = _squared_distances(xp.astype(sample.X, xp.float64) / scale)
+        kernel, scale = get_kernel("gaussian"), power_of_two(sample.X)  # squares stay in range
+        X = xp.astype(sample.X, xp.float64) / scale
+        d2 = kernel.squared_distances(X[:, f, None] - X[:, f] for f in range(X.shape[1]))
         for part in self.fast.parts(rows):
             at = sample.index(part.rows)
             unit = sample.unit[at]
             width = self.fast.vectors.widths[part.rung] / scale
-            log_k = get_kernel("gaussian").log_profile(d2, width)
+            log_k = kernel.log_profile(d2, width)
             F, k = densities[part.rung, :], xp.exp(log_k[at, :])
             numbers = xp.arange(n, device=device(omega))
             is_self = numbers[at][:, None] == numbers
@@ -115,10 +110,3 @@ def _log_links(sample: SortedSample, log_k: Array, weights: Array, log_norms: Ar
         terms = xp.where(present & others, logs - divisor, -float("inf"))
         columns.append(logsumexp(terms))
     return xp.stack(columns, axis=1)
-
-
-def _squared_distances(X: Array) -> Array:
-    d2 = (X[:, 0, None] - X[:, 0]) ** 2
-    for f in range(1, X.shape[1]):
-        d2 = d2 + (X[:, f, None] - X[:, f]) ** 2
-    return d2

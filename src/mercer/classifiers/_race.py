@@ -45,23 +45,12 @@ _WORST = 745.0  # the largest loss: −log of the smallest positive number
 
 @dataclass(frozen=True)
 class Stages:
-    """The order in which the rows of a sample are judged.
-
-    Parameters
-    ----------
-    sample : SortedSample
-    stage : NumPy array of int of shape (n,)
-        Stage at which a row is judged.
-    certain : NumPy array of bool of shape (n,)
-        Rows that stand for themselves.
-    last : int
-        The last stage; rows of a later one are not judged.
-    """
+    """The order in which the rows of a sample are judged."""
 
     sample: SortedSample
-    stage: NDArray[np.int64]
-    certain: NDArray[np.bool_]
-    last: int
+    stage: NDArray[np.int64]  # at which each row is judged
+    certain: NDArray[np.bool_]  # rows that stand for themselves
+    last: int  # stage; rows of a later one are not judged
 
     @classmethod
     def of(cls, sample: SortedSample, most: int | None = None) -> "Stages":
@@ -133,21 +122,12 @@ class Stages:
 class Standing:
     """What m judged rows say about the score of all.
 
-    Parameters
-    ----------
-    shares : array of shape (m,)
-        How much each row counts.
-    total : float
-        What they add up to.
-    variances : array of shape (m,)
-        What a row that only one of two candidates finds right adds to the variance of their
-        difference, in units of 1/total².
-    unseen : float
-        The most that a row that has not been judged could add to it.
+    A row that only one of two candidates finds right adds to the variance of their difference, in
+    units of 1/total²: a judged one what `variances` say, any other at most `unseen`.
     """
 
-    shares: Array
-    total: float
+    shares: Array  # how much each row counts: (m,)
+    total: float  # what they add up to
     variances: Array
     unseen: float
 

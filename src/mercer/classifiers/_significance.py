@@ -17,17 +17,11 @@ class Density:
     """How f̂ is estimated: a Parzen estimate over all rows or a subset, the row itself included.
 
     Densities are in units of one window's peak: F_j = Σ_l ω_l g(x_j, x_l) with g = 1 at distance 0.
-
-    Parameters
-    ----------
-    kind : {"parzen", "mercer"} or None
-        Windows of width h, [1] (8), of width √2·h, or f ≡ 1.
-    subset : NumPy array of int or None
-        Rows that f̂ is estimated from; all when None.
+    Windows are of width h, [1] (8), for "parzen", of width √2·h for "mercer"; None is f ≡ 1.
     """
 
     kind: str | None
-    subset: NDArray[np.int64] | None = None
+    subset: NDArray[np.int64] | None = None  # the rows that f̂ is estimated from; None is all
 
     @property
     def squared(self) -> bool:

@@ -22,22 +22,10 @@ from mercer.datasets._registry import DatasetInfo, OpenMLTable, PackageFiles
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """One reachable copy of a data set.
+    """One reachable copy of a data set; nothing has been read before `read` is called."""
 
-    Parameters
-    ----------
-    where : str
-        The kind of place, as :func:`list_datasets` shows it.
-    origin : str
-        The place itself, as the subject of an error message.
-    read : callable
-        Returns the arrays; nothing has been read before it is called.
-    needs_network : bool
-        Whether ``read`` goes to the network.
-    """
-
-    where: str
-    origin: str
+    where: str  # the kind of place, as list_datasets shows it
+    origin: str  # the place itself, as the subject of an error message
     read: Callable[[], Arrays]
     needs_network: bool = False
 

@@ -13,41 +13,21 @@ from mercer._system.words import did_you_mean
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFiles:
-    """Text files inside an installed package: rows of numbers that end in a class label.
+    """Text files inside an installed package: rows of numbers that end in a class label."""
 
-    Parameters
-    ----------
-    distribution, version : str
-        The package as pip names it, and the version whose files were compared.
-    files : tuple of str
-        Paths inside the installation, read one after the other.
-    skip : int
-        How many leading columns are no features (row names, speakers).
-    labels : tuple of str
-        The labels in the files, in the order of the classes.
-    """
-
-    distribution: str
-    version: str
-    files: tuple[str, ...]
-    skip: int
-    labels: tuple[str, ...]
+    distribution: str  # the package as pip names it
+    version: str  # whose files were compared
+    files: tuple[str, ...]  # paths inside the installation, read one after the other
+    skip: int  # leading columns that are not features (row names, speakers)
+    labels: tuple[str, ...]  # in the files, in the order of the classes
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenMLTable:
-    """A table on OpenML; rows with missing values are dropped.
-
-    Parameters
-    ----------
-    data_id : int
-        OpenML's number for the table.
-    labels : tuple of str
-        The labels in the table, in the order of the classes.
-    """
+    """A table on OpenML; rows with missing values are dropped."""
 
     data_id: int
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # in the table, in the order of the classes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,15 @@ array([[0.  , 0.61, 0.  ],
 [0.0, 0.0, 0.0]
 """
 
-from mercer.graphs._affinity import binary_affinity, heat_affinity, heat_width, symmetrize
+from mercer.graphs._affinity import (
+    binary_affinity,
+    heat_affinity,
+    heat_width,
+    laplacian,
+    symmetrize,
+)
 from mercer.graphs._extension import neighbor_radii, radius_edges
 from mercer.graphs._labels import label_product, perturb_edges
-from mercer.graphs._laplacian import laplacian
 from mercer.graphs._neighbors import neighbor_graph
 from mercer.graphs._reconstruction import reconstruction_weights, uniform_weights
 

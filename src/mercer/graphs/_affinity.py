@@ -1,10 +1,10 @@
-"""Symmetric weights of edges: heat and binary affinities, and how to make them symmetric."""
+"""Symmetric weights of edges, heat and binary affinities, and the Laplacian of them."""
 
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from mercer.graphs._sparse import with_values
 from mercer.kernels import get_kernel
@@ -113,3 +113,43 @@ def symmetrize(W: csr_array, how: Symmetry = "or") -> csr_array:
     if how == "mean":
         return csr_array((W + W.T) * 0.5)
     return csr_array(W.maximum(W.T) if how == "or" else W.minimum(W.T))
+
+
+def laplacian(W: csr_array, *, normalized: bool = False) -> csr_array:
+    """Laplacian of a graph with symmetric weights: D − W, or I − D^(−1/2) W D^(−1/2).
+
+    D holds the sums of the rows.  A row without edges gives a row of zeros in both forms.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n, n)
+        Symmetric weights.
+    normalized : bool, default=False
+        Whether to take the second form.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric and positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from mercer.graphs import laplacian
+    >>> W = csr_array(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    >>> laplacian(W).toarray()
+    array([[ 4., -4.,  0.],
+           [-4.,  4.,  0.],
+           [ 0.,  0.,  0.]])
+    >>> laplacian(W, normalized=True).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  1.,  0.],
+           [ 0.,  0.,  0.]])
+    """
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    if not normalized:
+        return csr_array(diags_array(degree) - W)
+    alone = degree <= 0
+    scale = diags_array(np.where(alone, 0.0, 1 / np.sqrt(np.where(alone, 1.0, degree))))
+    return csr_array(diags_array((~alone).astype(np.float64)) - scale @ W @ scale)

@@ -6,8 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from mercer._arrays import Array, detached
-from mercer.information._estimates import Pair
-from mercer.information._overlap import as_scalar, exp, times_exp
+from mercer.information._estimates import Pair, as_scalar, exp, times_exp
 from mercer.kernels import Kernel
 
 

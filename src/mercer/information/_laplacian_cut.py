@@ -7,13 +7,7 @@ from array_api_compat import array_namespace
 
 from mercer._arrays import Array, itemsize
 from mercer.bandwidth import resolve_bandwidth
-from mercer.information._overlap import (
-    Weights,
-    as_double,
-    as_scalar,
-    exp,
-    overlap_width,
-)
+from mercer.information._estimates import Weights, as_double, as_scalar, exp, overlap_width
 from mercer.kernels import Kernel, get_kernel
 from mercer.samples import check_labelled, home_of
 from mercer.sums import log_kernel_sum
@@ -152,27 +146,13 @@ def _log_mean_cosine(
     if density not in ("parzen", None):
         raise ValueError(f"density must be 'parzen' or None, got {density!r}.")
     X, classes, n_classes, weights = check_labelled(X, y, sample_weight)
-    return X, _log_cosine_of(X, classes, n_classes, weights, bandwidth, kernel, density)
-
-
-def _log_cosine_of(
-    X: Array,
-    classes: Array,
-    n_classes: int,
-    weights: Weights,
-    bandwidth: Any,
-    kernel: Kernel,
-    density: str | None,
-) -> Array:
-    """Return the logarithm of the cut of checked rows; classes are numbers 0, 1, …."""
     if n_classes < 2:
         raise ValueError(f"y must hold two classes or more, got {n_classes}.")
     h = resolve_bandwidth(bandwidth, X, weights, kernel=kernel)
-
     log_weights = None if density is None else _log_rarity(X, weights, kernel, h)
     width = overlap_width(kernel, h, h)
     overlaps = _log_class_overlaps(X, classes, n_classes, weights, log_weights, kernel, width)
-    return _log_mean_pairwise_cosine(overlaps)
+    return X, _log_mean_pairwise_cosine(overlaps)
 
 
 def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:

@@ -28,23 +28,16 @@ _BLOCK = 512  # A block of this many rows stays in the cache beside its labels.
 
 @dataclass(frozen=True)
 class PartSums:
-    """Sums of k over ordered pairs of different rows, for each labelling, and their scale.
+    """Sums of k over ordered pairs of different rows, for each labelling, times exp(log_scale).
 
-    Parameters
-    ----------
-    within_x, within_y, across : ndarray of shape (labellings,)
-        Sums over pairs of X, of Y, and of one of each; times exp(log_scale).
-    log_scale : float
-        Taken out so that sums are not all zero where every kernel value underflows.
-    log_mean_neighbours : float
-        Logarithm of the mean over rows of the sum over other rows: how much windows overlap.
+    The scale is taken out so that sums are not all zero where every kernel value underflows.
     """
 
     within_x: FloatArray
     within_y: FloatArray
     across: FloatArray
     log_scale: float
-    log_mean_neighbours: float
+    log_mean_neighbours: float  # of the sums over other rows: how much windows overlap
 
 
 def part_sums(

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from mercer.information._estimates import Estimate
-from mercer.information._overlap import as_scalar, exp
+from mercer.information._estimates import Estimate, as_scalar, exp
 from mercer.kernels import Kernel
 
 

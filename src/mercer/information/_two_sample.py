@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, FloatArray, detached, itemsize, to_numpy
 from mercer._system.words import p_value
 from mercer.bandwidth import resolve_bandwidth
-from mercer.information._overlap import overlap_width
+from mercer.information._estimates import overlap_width
 from mercer.information._permutations import PartSums, part_sums
 from mercer.kernels import Kernel, get_kernel, parzen_bandwidth
 from mercer.samples import check_sample, match_rows, refuse_dask

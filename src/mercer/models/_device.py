@@ -157,7 +157,9 @@ class OnDevice(DelegatingClassifier):
             weights["sample_weight"] = check_row_weights(sample_weight, X.shape[0])
         with _dispatching():
             fitted = clone(self.estimator).fit(self._put(X), y, **weights)
-        self.estimator_ = _with_arrays(fitted, _fetch)
+        self.estimator_ = _with_arrays(
+            fitted, lambda value: to_numpy(value) if is_torch_array(value) else value
+        )
         if hasattr(self, "feature_names_in_"):  # Tensors have no names.
             self.estimator_.feature_names_in_ = self.feature_names_in_
         self.classes_ = self.estimator_.classes_
@@ -286,10 +288,6 @@ def _dispatching() -> Iterator[None]:
     """Let estimators have tensors as they are."""
     with _VARIABLE, config_context(array_api_dispatch=True):
         yield
-
-
-def _fetch(value: Any) -> Any:
-    return to_numpy(value) if is_torch_array(value) else value
 
 
 def _with_arrays(estimator: Any, change: Callable[[Any], Any]) -> Any:

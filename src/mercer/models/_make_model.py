@@ -269,18 +269,7 @@ class NamedForest(RandomForestClassifier):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NamedForest":
-        """Fit the trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
-        """
+        """Fit the trees, as scikit-learn's forest does."""
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         super().fit(X, codes, sample_weight)

@@ -5,11 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import check_random_state
 
 from mercer.models._device import on_device
@@ -112,7 +109,8 @@ def score_model(
     model = make_model(name, part, balanced=balanced, random_state=random_state)
     if device is not None:
         model = on_device(model, device)
-    predicted = _left_out(model, part, random_state, n_splits)
+    folds = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
+    predicted = cross_val_predict(model, part.X, part.y, cv=folds)
     return ModelScore(
         model=name,
         accuracy=float(np.mean(predicted == part.y)),
@@ -122,17 +120,6 @@ def score_model(
         n_splits=n_splits,
         seconds=time.perf_counter() - start,
     )
-
-
-def _left_out(
-    model: Pipeline, data: LabelledTable, random_state: int, n_splits: int
-) -> NDArray[np.str_]:
-    predicted = np.empty_like(data.y)
-    folds = StratifiedKFold(n_splits, shuffle=True, random_state=random_state)
-    for train, test in folds.split(data.X, data.y):
-        fitted = clone(model).fit(data.X.iloc[train], data.y[train])
-        predicted[test] = fitted.predict(data.X.iloc[test])
-    return predicted
 
 
 def choose_model(

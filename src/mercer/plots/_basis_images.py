@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.plots._style import as_numpy, pyplot, write
+from mercer._arrays import to_numpy
+from mercer.plots._style import pyplot, write
 
 
 class BasisImageDisplay:
@@ -50,7 +51,7 @@ class BasisImageDisplay:
     def __init__(
         self, *, components: Any, image_shape: tuple[int, int], titles: Any = None
     ) -> None:
-        self.components = as_numpy(components)
+        self.components = to_numpy(components)
         self.image_shape = tuple(image_shape)
         self.titles = titles
         if self.components.ndim != 2 or self.components.shape[1] != np.prod(self.image_shape):
@@ -96,7 +97,7 @@ class BasisImageDisplay:
         found = [step for step in steps if hasattr(step, "components_")]
         if not found:
             raise ValueError(f"{type(estimator).__name__} has no linear directions (components_).")
-        components = as_numpy(found[0].components_)[:n_images]
+        components = to_numpy(found[0].components_)[:n_images]
         return cls(components=components, image_shape=image_shape).plot(
             n_columns=n_columns, axes=axes
         )

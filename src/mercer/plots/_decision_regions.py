@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import to_numpy
 from mercer.plots._style import (
     INK,
-    as_numpy,
     axes,
     class_colour,
     legend_beside,
@@ -83,12 +83,12 @@ class DecisionRegionDisplay:
         predicted: Any = None,
         feature_names: Any = ("first feature", "second feature"),
     ) -> None:
-        self.xx0, self.xx1 = as_numpy(xx0), as_numpy(xx1)
-        self.response = as_numpy(response)
-        self.class_names = as_numpy(class_names)
-        self.X = None if X is None else as_numpy(X)
-        self.codes = None if codes is None else as_numpy(codes)
-        self.predicted = None if predicted is None else as_numpy(predicted)
+        self.xx0, self.xx1 = to_numpy(xx0), to_numpy(xx1)
+        self.response = to_numpy(response)
+        self.class_names = to_numpy(class_names)
+        self.X = None if X is None else to_numpy(X)
+        self.codes = None if codes is None else to_numpy(codes)
+        self.predicted = None if predicted is None else to_numpy(predicted)
         self.feature_names = feature_names
 
     @classmethod
@@ -140,7 +140,7 @@ class DecisionRegionDisplay:
             )
         if not (np.isfinite(margin) and margin >= 0):
             raise ValueError(f"margin must not be negative, got {margin!r}.")
-        classes = as_numpy(estimator.classes_)
+        classes = to_numpy(estimator.classes_)
         codes = _encode(y, classes, points.shape[0])
         sides = [_side(column, margin, grid_resolution) for column in points.T]
         xx0, xx1 = np.meshgrid(*sides)
@@ -222,7 +222,7 @@ class DecisionRegionDisplay:
 
 def _two_columns(X: Any) -> tuple[NDArray[np.float64], tuple[str, str]]:
     """Return the points and the names of their features, if there are two."""
-    points = as_numpy(X)
+    points = to_numpy(X)
     n_features = points.shape[1] if points.ndim == 2 else None
     if n_features != 2:
         found = f"{n_features} columns" if n_features is not None else f"shape {points.shape}"
@@ -248,7 +248,7 @@ def _side(column: NDArray[np.float64], margin: float, size: int) -> NDArray[np.f
 
 def _encode(labels: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int64]:
     """Return labels as indices into the classes."""
-    labels = as_numpy(labels)
+    labels = to_numpy(labels)
     if labels.shape != (n_rows,):
         raise ValueError(f"y must have one label for each of the {n_rows} rows of X.")
     unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)]})

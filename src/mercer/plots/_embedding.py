@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.plots._style import INK, as_numpy, axes, legend_beside, scatter_classes
+from mercer._arrays import to_numpy
+from mercer.plots._style import INK, axes, legend_beside, scatter_classes
 
 
 class EmbeddingDisplay:
@@ -59,8 +60,8 @@ class EmbeddingDisplay:
         components: tuple[int, int] = (0, 1),
         class_names: Any = None,
     ) -> None:
-        self.embedding = as_numpy(embedding)
-        self.y = as_numpy(y)
+        self.embedding = to_numpy(embedding)
+        self.y = to_numpy(y)
         self.components = components
         self.class_names = class_names
         if self.embedding.ndim != 2 or len(self.embedding) != len(self.y):
@@ -137,7 +138,7 @@ class EmbeddingDisplay:
         ax = axes("EmbeddingDisplay", ax)
         known = np.array([not (isinstance(v, (int, float, np.number)) and v == -1) for v in self.y])
         classes, codes = np.unique(self.y[known], return_inverse=True)
-        names = classes if self.class_names is None else as_numpy(self.class_names)
+        names = classes if self.class_names is None else to_numpy(self.class_names)
         if self.embedding.shape[1] == 1:
             points = np.column_stack([self.embedding[:, 0], np.zeros(len(self.y))])
             points[known, 1] = codes

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.plots._style import INK, as_numpy, axes, class_colour, last_step, legend_beside
+from mercer._arrays import to_numpy
+from mercer.plots._style import INK, axes, class_colour, last_step, legend_beside
 
 _SCORES = {
     "accuracy": "accuracy",
@@ -75,7 +76,7 @@ class LeaveOneOutPathDisplay:
         scoring: str = "accuracy",
         silverman: float | None = None,
     ) -> None:
-        self.results = {name: as_numpy(values) for name, values in dict(results).items()}
+        self.results = {name: to_numpy(values) for name, values in dict(results).items()}
         self.bandwidth = bandwidth
         self.rule = rule
         self.scoring = scoring

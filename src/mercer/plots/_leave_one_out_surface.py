@@ -4,7 +4,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.plots._style import INK, as_numpy, axes, last_step
+from mercer._arrays import to_numpy
+from mercer.plots._style import INK, axes, last_step
 
 _QUANTITIES = {
     "score": "leave-one-out score",
@@ -67,9 +68,9 @@ class LeaveOneOutSurfaceDisplay:
         best_index: tuple[int, int],
         label: str = "leave-one-out score",
     ) -> None:
-        self.gamma = as_numpy(gamma)
-        self.alpha = as_numpy(alpha)
-        self.values = as_numpy(values)
+        self.gamma = to_numpy(gamma)
+        self.alpha = to_numpy(alpha)
+        self.values = to_numpy(values)
         self.best_index = best_index
         self.label = label
 

@@ -7,14 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.plots._style import (
-    INK,
-    as_numpy,
-    axes,
-    last_step,
-    legend_beside,
-    scatter_classes,
-)
+from mercer._arrays import to_numpy
+from mercer.plots._style import INK, axes, last_step, legend_beside, scatter_classes
 
 
 class SignificanceDisplay:
@@ -87,11 +81,11 @@ class SignificanceDisplay:
         rows: Any = None,
         share: float = 0.01,
     ) -> None:
-        self.weights = as_numpy(weights)
-        self.codes = as_numpy(codes)
-        self.class_names = as_numpy(class_names)
-        self.X = None if X is None else as_numpy(X)
-        self.rows = np.arange(self.weights.size) if rows is None else as_numpy(rows)
+        self.weights = to_numpy(weights)
+        self.codes = to_numpy(codes)
+        self.class_names = to_numpy(class_names)
+        self.X = None if X is None else to_numpy(X)
+        self.rows = np.arange(self.weights.size) if rows is None else to_numpy(rows)
         self.share = share
         for name in ("codes", "rows", "X"):
             values = getattr(self, name)
@@ -140,9 +134,9 @@ class SignificanceDisplay:
                 f"{type(model).__name__} has no weights of its rows (weights_); "
                 "SignificanceDisplay draws those of a LaplacianClassifier."
             )
-        rows = as_numpy(model.support_)
+        rows = to_numpy(model.support_)
         display = cls(
-            weights=as_numpy(model.weights_)[rows],
+            weights=to_numpy(model.weights_)[rows],
             codes=model.node_classes_,
             class_names=model.classes_,
             X=model.X_fit_,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mercer._system.extras import how_to_install
@@ -48,11 +47,9 @@ def class_marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
 
 
-def scatter_classes(
-    ax: Any, X: NDArray[Any], codes: NDArray[Any], n_classes: int, **options: Any
-) -> list[Any]:
+def scatter_classes(ax: Any, X: NDArray[Any], codes: NDArray[Any], n_classes: int) -> list[Any]:
     """Draw points in the colours and markers of their classes; return one artist per class."""
-    style = {"s": 22, "linewidths": 0.4, "edgecolors": "white", **options}
+    style = {"s": 22, "linewidths": 0.4, "edgecolors": "white"}
     return [
         ax.scatter(
             X[codes == c, 0], X[codes == c, 1], c=class_colour(c), marker=class_marker(c), **style
@@ -88,13 +85,6 @@ def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[object]) -> A
     if left_out:
         legend.set_title(f"{len(shown)} of {len(shown) + left_out}")
     return legend
-
-
-def as_numpy(values: Any) -> NDArray[Any]:
-    """Return an array of any library, on any device, as NumPy's."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-    return np.asarray(values)
 
 
 def last_step(estimator: Any) -> Any:

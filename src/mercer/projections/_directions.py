@@ -25,30 +25,12 @@ _FLAT = 1e-3
 
 @dataclass(frozen=True)
 class Directions:
-    """Directions found, in their order.
+    """Directions found, in their order: k for n rows in r coordinates, with projections Z."""
 
-    Attributes
-    ----------
-    W : ndarray of shape (r, k)
-        Orthonormal columns w̃, in the coordinates F.
-    Z : ndarray of shape (n, k)
-        Projections of the training rows.
-    duals : ndarray of shape (n, k)
-        The paper's Ã: w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k.
-    shear : ndarray of shape (k, k)
-        T, unit upper triangular: the readout K·Ã that the paper prints is Z·T.
-    classes : ndarray of shape (k,)
-        Number of the class that each direction sets apart.
-    exhausted : list of int
-        Classes whose problem has no direction left.
-    """
-
-    W: FloatArray
-    Z: FloatArray
-    duals: FloatArray
-    shear: FloatArray
-    classes: NDArray[np.intp]
-    exhausted: list[int]
+    W: FloatArray  # (r, k): orthonormal columns w̃, in the coordinates F
+    duals: FloatArray  # (n, k): the paper's Ã, w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k
+    shear: FloatArray  # (k, k): T, unit upper triangular; the paper's readout is Z·T
+    classes: NDArray[np.intp]  # (k,): the class that each direction sets apart
 
 
 def find_directions(
@@ -66,14 +48,8 @@ def find_directions(
 ) -> Directions:
     """Find up to `n_components` directions; `space` is changed by it.
 
-    Parameters
-    ----------
-    space : Whitened
-        Coordinates in which the penalty I + weight·FᵀLF is the plain norm.
-    codes : ndarray of shape (n,)
-        Class numbers, −1 for rows without a label.
-    L : csr_array of shape (n, n)
-        The Laplacian, over all rows.
+    In its coordinates the penalty I + weight·FᵀLF is the plain norm, with L the Laplacian over all
+    rows.  A row without a label has the code −1.
     """
     # If every row has a label this is a slice, so that nothing is copied.
     labelled = slice(None) if (codes >= 0).all() else np.flatnonzero(codes >= 0)
@@ -83,17 +59,19 @@ def find_directions(
     W = np.zeros((r, 0))
     Z, duals = np.zeros((n, 0)), np.zeros((n, 0))
     chosen: list[int] = []
-    problems = _Problems(codes[labelled], order, rng)
-    for problem in problems:
+    counts = np.bincount(codes[labelled])
+    remaining = [1] if len(counts) == 2 else list(range(len(counts)))  # two classes: one problem
+    for problem in _turns(remaining, counts, order, rng):
         if len(chosen) == n_components:
             break
-        signs = problems.signs(problem)
+        signs = np.where(codes[labelled] == problem, 1.0, -1.0)
         rows = space.G[labelled]
         c, _ = solve_svm(rows, signs, C=C, loss=loss, M=M, tol=tol)
         v = rows.T @ c
         output = space.G @ v  # M c of the paper, on every row
         if np.ptp(output[labelled]) < _FLAT:
-            problems.drop(problem)
+            # A class whose best direction is w = 0 has none in any smaller space either.
+            remaining.remove(problem)
             continue
         w, s = space.direction(v, W)
         alpha = -weight * (L @ output)  # [1] eq. (18) without the inverse of B
@@ -106,40 +84,18 @@ def find_directions(
         if M is not None:
             M -= np.outer(lost, lost)
     shear = np.triu(Z.T @ duals, 1) + np.eye(len(chosen))
-    return Directions(W, Z, duals, shear, np.array(chosen, dtype=np.intp), problems.exhausted)
+    return Directions(W, duals, shear, np.array(chosen, dtype=np.intp))
 
 
-class _Problems:
-    """Yields the class to separate next: each of them once, then by `order`, less the exhausted.
-
-    A class whose best direction is w = 0 has none in any smaller space either.
-    """
-
-    def __init__(
-        self, codes: NDArray[np.intp], order: ClassOrder, rng: np.random.Generator
-    ) -> None:
-        self._codes = codes
-        counts = np.bincount(codes)
-        # Two classes are one problem.
-        self._remaining = [1] if len(counts) == 2 else list(range(len(counts)))
-        self._order, self._rng, self._counts = order, rng, counts
-        self.exhausted: list[int] = []
-
-    def __iter__(self) -> Iterator[int]:
-        yield from list(self._remaining)
-        while self._remaining:
-            if self._order == "cycle":
-                yield from list(self._remaining)
-            elif self._order == "largest":
-                yield max(self._remaining, key=lambda c: int(self._counts[c]))
-            else:
-                yield int(self._rng.choice(self._remaining))
-
-    def drop(self, problem: int) -> None:
-        """Separate this class no more."""
-        self._remaining.remove(problem)
-        self.exhausted.append(problem)
-
-    def signs(self, problem: int) -> FloatArray:
-        """Return 1 for the rows of this class, and −1 for all others."""
-        return np.where(self._codes == problem, 1.0, -1.0)
+def _turns(
+    remaining: list[int], counts: NDArray[np.intp], order: ClassOrder, rng: np.random.Generator
+) -> Iterator[int]:
+    """Yield the class to separate next: each once, then by `order`, as long as any remains."""
+    yield from list(remaining)
+    while remaining:
+        if order == "cycle":
+            yield from list(remaining)
+        elif order == "largest":
+            yield max(remaining, key=lambda c: int(counts[c]))
+        else:
+            yield int(rng.choice(remaining))

@@ -31,13 +31,8 @@ class _Iterate:
 
     def moved(self, by: "_Iterate", length: float) -> "_Iterate":
         """Return the point that is `length` steps along a direction."""
-        return _Iterate(
-            self.mu + length * by.mu,
-            self.room + length * by.room,
-            self.b + length * by.b,
-            self.z + length * by.z,
-            self.s + length * by.s,
-        )
+        parts = vars(self).items()
+        return _Iterate(**{name: part + length * getattr(by, name) for name, part in parts})
 
     def gap(self) -> float:
         """Return the mean complementarity gap."""
@@ -61,14 +56,9 @@ def interior_point(
     Each of twenty to fifty iterations costs n·r² (Fine and Scheinberg 2001: the inverse of a
     diagonal plus HHᵀ by an r × r factor); their number depends little on C and on scale.
 
-    Returns
-    -------
-    mu : ndarray of shape (n,)
-        The duals, within 1e-9 or so.
-    intercept : float
-    side : ndarray of shape (n,)
-        −1 where the lower bound holds a dual, 1 where the upper one does, 0 where it is free:
-        the multiplier of that bound outweighs the room to it.
+    Return the duals, within 1e-9 or so, the intercept, and the side on which a bound holds each
+    dual: −1 for the lower one, 1 for the upper one, 0 where it is free.  A bound holds a dual if
+    its multiplier outweighs the room to it.
     """
     # Duals of rows with a small price are small: their bounds and the gap are measured in units of
     # that price.

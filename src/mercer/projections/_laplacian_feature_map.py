@@ -282,10 +282,9 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         xp: Any = array_namespace(self.X_fit_)
         n, a = self.X_fit_.shape[0], self.weights_
         if n < _DENSE_BELOW or self.n_components > n // 2:
-            d2 = xp.zeros((n, n), dtype=xp.float64, device=device(a))
-            for column in xp.astype(self.X_fit_, xp.float64).T:
-                d2 += (column[:, None] - column) ** 2
-            K = get_kernel("gaussian").profile(d2, mercer_width(self.bandwidth_))
+            kernel, columns = get_kernel("gaussian"), xp.astype(self.X_fit_, xp.float64).T
+            d2 = kernel.squared_distances(column[:, None] - column for column in columns)
+            K = kernel.profile(d2, mercer_width(self.bandwidth_))
             return generalized_eigh(
                 a[:, None] * K * a, n_components=self.n_components, which="largest"
             )

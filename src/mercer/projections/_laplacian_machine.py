@@ -1,31 +1,97 @@
-"""What Laplacian support vector analysis and its first step share: graph, kernel, labels."""
+"""What Laplacian support vector analysis and its first step share: graph, coordinates, labels.
 
-from collections.abc import Callable
+Directions lie in a space where the rows have coordinates F with K = FFᵀ:
+
+=============  =================================================  ==========================
+form           F                                                  a direction w̃ becomes
+=============  =================================================  ==========================
+linear         centred rows, or their principal coordinates       a row of ``components_``
+               where there are fewer rows than columns
+kernel         pivoted Cholesky factor of K                       coefficients of all rows
+landmarks      Cholesky factor of a few columns of K              coefficients of these rows
+=============  =================================================  ==========================
+"""
+
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._arrays import FloatArray, refuse_tensor
 from mercer._sklearn import Interval, StrOptions
 from mercer.graphs import heat_affinity, heat_width, laplacian, neighbor_graph, symmetrize
 from mercer.kernels import KernelFunction, resolve_gamma
-from mercer.projections._feature_space import FeatureSpace, feature_space
-from mercer.projections._semi_supervised import encode_labels
 from mercer.samples import (
     check_new_rows,
     check_row_weights,
     check_size,
     check_some_weight,
     check_span,
+    check_two_classes,
     validate_training,
 )
+from mercer.spectral import partial_cholesky, pivoted_cholesky, principal_axes
 from mercer.sums import combine_kernel
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """Coordinates F, n × r, of the training rows.
+
+    In the linear form, a direction in the space of the columns is wᵀ @ axes.  In the form of
+    landmarks, `pivots` are the rows from which F was made, and F[pivots] is lower triangular.
+    """
+
+    F: FloatArray
+    axes: FloatArray | None = None
+    pivots: NDArray[np.intp] | None = None
+
+    def landmark_coefficients(self, W: FloatArray) -> FloatArray:
+        """Return the landmarks' coefficients of the projections on the columns of W."""
+        triangle = self.F[self.pivots]
+        out: FloatArray = linalg.solve_triangular(
+            triangle, W, lower=True, trans="T", check_finite=False
+        )
+        return out
+
+
+def feature_space(
+    X: FloatArray,
+    kernel: KernelFunction,
+    landmarks: int | None,
+    rng: np.random.Generator,
+) -> FeatureSpace:
+    """Choose the form and factor the kernel of the rows."""
+
+    def checked(K: FloatArray) -> FloatArray:
+        kernel.check_range(K, least=0.0)  # Small values are harmless, as none is squared here.
+        return K
+
+    if kernel.kernel == "linear":
+        centred = X - X.mean(axis=0)  # the intercept makes the mean irrelevant
+        far = centred[np.abs(centred).max(axis=1).argmax()][np.newaxis]
+        checked(kernel.matrix(far, far))
+        if X.shape[1] <= X.shape[0]:
+            return FeatureSpace(centred, axes=np.eye(X.shape[1]))
+        U, lengths, axes = principal_axes(centred)
+        return FeatureSpace(U * lengths, axes=axes)
+    if landmarks is None:
+        return FeatureSpace(pivoted_cholesky(checked(kernel.matrix(X, X))))
+    F, pivots = partial_cholesky(
+        checked(kernel.diagonal(X)),
+        lambda i: checked(kernel.matrix(X, X[i : i + 1]))[:, 0],
+        landmarks,
+        rng,
+    )
+    return FeatureSpace(F, pivots=pivots)
 
 
 @dataclass(frozen=True)
@@ -65,16 +131,6 @@ class LaplacianMachine(BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
     }
-
-    kernel: str | Callable[..., float]
-    gamma: float | str
-    degree: float
-    coef0: float
-    n_neighbors: int
-    affinity_width: float | str
-    landmarks: int | None
-    algorithm: Any
-    random_state: Any
 
     def _check_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, signs: bool = False
@@ -142,3 +198,42 @@ class LaplacianMachine(BaseEstimator):
         tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         tags.target_tags.required = True
         return tags
+
+
+def encode_labels(
+    model: Any, y: NDArray[Any], *, signs: bool = False
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted classes, and the number of each row's class, −1 for rows without a label.
+
+    In arrays of numbers −1 marks such a row; in arrays of objects the number −1 does, beside
+    names; arrays of strings have a label in every row.  With `signs`, an array of −1 and 1 only is
+    taken as two classes, with a warning, as it would otherwise be one class.
+
+    >>> import numpy as np
+    >>> encode_labels(None, np.array(["b", -1, "a", "b"], dtype=object))
+    (array(['a', 'b'], dtype=object), array([ 1, -1,  0,  1]))
+    """
+    if y.dtype.kind == "O":
+        types = (int, float, np.number)
+        unlabelled = np.array([isinstance(v, types) and v == -1 for v in y], dtype=bool)
+    elif y.dtype.kind in "US":
+        unlabelled = np.zeros(len(y), dtype=bool)
+    else:
+        unlabelled = y == -1
+    if signs and y.dtype.kind in "iuf" and set(np.unique(y)) == {-1, 1}:
+        warnings.warn(
+            "y holds −1 and 1 only: they are taken as two classes here, though −1 means unlabelled "
+            "otherwise. Code two classes as 0 and 1.",
+            UserWarning,
+            stacklevel=7,
+        )
+        unlabelled[:] = False
+    known = y[~unlabelled]
+    if len(known):
+        check_classification_targets(known)
+    classes, numbers = np.unique(known, return_inverse=True)
+    note = " Note that −1 means unlabelled here: code two classes as 0 and 1, not as −1 and 1."
+    check_two_classes(model, classes, note)
+    codes = np.full(len(y), -1, dtype=np.intp)
+    codes[~unlabelled] = numbers
+    return classes, codes

@@ -1,7 +1,7 @@
 """The Laplacian support vector machine: the first step of the analysis, as a classifier."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -121,10 +121,6 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     >>> LaplacianSVC(gamma=5.0, laplacian_weight=10.0).fit(X, y).score(X, truth)
     1.0
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LaplacianMachine._parameter_constraints
-    }
 
     def __init__(
         self,

@@ -94,17 +94,6 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         "random_state": ["random_state"],
     }
 
-    n_components: int | None
-    pca_components: int | float | None
-    neighborhood: Any
-    n_neighbors: int
-    radius: float
-    unit_length: bool
-    label_weight: float | None
-    perturbation: str
-    algorithm: Any
-    random_state: Any
-
     @abstractmethod
     def _solve(
         self, rows: PrincipalRows, graph: csr_array, n_components: int

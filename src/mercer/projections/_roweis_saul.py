@@ -11,12 +11,7 @@ from scipy.sparse import csr_array, diags_array
 
 from mercer._arrays import FloatArray
 from mercer._sklearn import Interval, StrOptions
-from mercer.graphs import (
-    label_product,
-    perturb_edges,
-    reconstruction_weights,
-    uniform_weights,
-)
+from mercer.graphs import label_product, perturb_edges, reconstruction_weights, uniform_weights
 from mercer.projections._linear_projection import (
     LinearGraphProjection,
     PrincipalRows,

@@ -20,9 +20,8 @@ _LARGEST_LIBSVM = 5000  # With more rows than this, libsvm's kernel matrix would
 _SMALL = 5e6  # With n·r² below this, the interior-point method takes milliseconds.
 _SCREENED = 5000  # With more rows than this, rows far from the margin are left out at first.
 _NEAR = 1.5  # Rows up to this margin are not left out.
-_LIGHTEST = (
-    1e-9  # Interior points cannot resolve smaller prices of rows, relative to the largest or 1.
-)
+# Interior points cannot resolve smaller prices of rows, relative to the largest or 1.
+_LIGHTEST = 1e-9
 _MAX_NEWTON = 100
 _SLACK = 1e-6  # the tolerance of margins and, times C, of duals
 
@@ -38,20 +37,8 @@ def solve_svm(
 ) -> tuple[FloatArray, float]:
     """Return signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
 
-    Parameters
-    ----------
-    G : ndarray of shape (n, r)
-        The rows.
-    signs : ndarray of shape (n,)
-        −1 or 1.
-    C : float or ndarray of shape (n,)
-        Price of an error, of all rows or of each.
-    loss : {"hinge", "squared_hinge"}
-        max(0, ·) or its square.
-    M : ndarray of shape (n, n) or None
-        GGᵀ where the caller has it.
-    tol : float
-        For libsvm.
+    C is the price of an error, of all rows or of each.  M is GGᵀ where the caller has it, and `tol`
+    is for libsvm.
     """
     C = np.full(len(signs), C, dtype=np.float64)
     if G.shape[1] == 0:  # All rows are the same, so that the heavier class is the answer.

@@ -6,16 +6,16 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from mercer._system.files import sweep, written_whole
-from mercer._system.words import duration, grouped, p_number, p_value, percent
+from mercer._system.words import duration, grouped, p_number, p_remark, p_value, percent, size
 from mercer.report.charts._svg import element
 
 
 def render_template(name: str, **content: object) -> str:
-    """Fill a template; everything that is not markup already is escaped."""
+    """Fill a template; in one of HTML, everything that is not markup already is escaped."""
     return _environment().get_template(name).render(**content)
 
 
@@ -24,7 +24,7 @@ def _environment() -> Environment:
     """Return the environment of the templates; kept, because it compiles each of them once."""
     environment = Environment(
         loader=PackageLoader("mercer.report"),
-        autoescape=True,
+        autoescape=select_autoescape((), ("md",), default=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -36,7 +36,9 @@ def _environment() -> Environment:
         duration=duration,
         percent=percent,
         p_number=p_number,
+        p_remark=p_remark,
         p_value=p_value,
+        size=size,
     )
     return environment
 
@@ -46,7 +48,7 @@ def _digest(script: str) -> str:
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
-def page_count(number: float) -> str:
+def page_count(number: float | None) -> str:
     """Write a whole number with narrow spaces between thousands, at which no line breaks."""
     return grouped(number).replace(" ", "\u202f")
 

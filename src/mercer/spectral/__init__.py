@@ -5,7 +5,7 @@ Arrays in, arrays out: nothing here knows what a kernel, a graph or a class is.
 
 from mercer.samples import stratified_rows
 from mercer.spectral._cholesky import partial_cholesky, pivoted_cholesky
-from mercer.spectral._deflation import PenaltyPath, Whitened, kernel_deflation, whiten
+from mercer.spectral._deflation import PenaltyPath, Whitened, whiten
 from mercer.spectral._eigen import (
     fix_signs,
     generalized_eigh,
@@ -14,12 +14,7 @@ from mercer.spectral._eigen import (
     sparse_eigh,
 )
 from mercer.spectral._landmarks import LandmarkMap
-from mercer.spectral._ridge import (
-    RidgeBasis,
-    decompose_features,
-    decompose_kernel,
-    factor_kernel,
-)
+from mercer.spectral._ridge import RidgeBasis, decompose_features, decompose_kernel, factor_kernel
 from mercer.spectral._selection import GreedyPath, greedy_selection
 
 __all__ = [
@@ -34,7 +29,6 @@ __all__ = [
     "fix_signs",
     "generalized_eigh",
     "greedy_selection",
-    "kernel_deflation",
     "partial_cholesky",
     "pivoted_cholesky",
     "principal_axes",

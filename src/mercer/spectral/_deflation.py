@@ -6,14 +6,7 @@ direction w̃ is one rank-one change of G and R:
 
     r = Rᵀw̃/‖Rᵀw̃‖,    G ← G − (Gr)rᵀ,    R ← R − (Rr)rᵀ.
 
-In terms of matrices of n × n, with M = GGᵀ (the deflated kernel), K = FFᵀ, S = FᵀLF and c the
-dual coefficients of a direction, the same step reads
-
-    α̃ = (c − λL(Mc))/s,   s² = αᵀMc,   z = Mc/s,
-    K ← K − zzᵀ,           M ← M − qqᵀ/(α̃ᵀq),   q = Mα̃,
-
-which loses digits with every step.  `kernel_deflation` is that step, for tests; estimators use the
-factors.
+The same step on matrices of n × n, K = FFᵀ and M = GGᵀ, loses digits every time it is taken.
 """
 
 from dataclasses import dataclass
@@ -113,44 +106,3 @@ class PenaltyPath:
         """Return the coordinates for this weight."""
         shrink = 1.0 / np.sqrt(1.0 + weight * self._gamma)
         return Whitened(self._rotated * shrink, self._axes * shrink)
-
-
-def kernel_deflation(
-    K: FloatArray, M: FloatArray, c: FloatArray, L: FloatArray, weight: float
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Take one step in n × n matrices: (K, M, α̃, z) after the direction with coefficients c.
-
-    Parameters
-    ----------
-    K, M : ndarray of shape (n, n)
-        The kernel matrix FFᵀ and the deflated kernel GGᵀ, before the step.
-    c : ndarray of shape (n,)
-        Dual coefficients of the direction.
-    L : ndarray of shape (n, n)
-        The Laplacian.
-    weight : float
-        Of the Laplacian penalty.
-
-    Returns
-    -------
-    K, M : ndarray of shape (n, n)
-        The same after the step.
-    a : ndarray of shape (n,)
-        Coefficients α̃ of the direction of unit length.
-    z : ndarray of shape (n,)
-        Its outputs at the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.spectral import kernel_deflation
-    >>> K, M, a, z = kernel_deflation(np.eye(2), np.eye(2), np.array([2.0, 0.0]), np.eye(2) * 0, 0)
-    >>> K.tolist(), M.tolist(), a.tolist(), z.tolist()
-    ([[0.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]], [1.0, 0.0], [1.0, 0.0])
-    """
-    output = M @ c
-    alpha = c - weight * (L @ output)
-    s = np.sqrt(alpha @ output)
-    alpha, z = alpha / s, output / s
-    q = M @ alpha
-    return K - np.outer(z, z), M - np.outer(q, q) / (alpha @ q), alpha, z

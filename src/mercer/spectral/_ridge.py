@@ -9,15 +9,12 @@ In the coordinates √p·row, the intercept is a projection on the complement of
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from mercer._arrays import like
+from mercer._arrays import Array, like
 from mercer._linalg import add_to_diagonal, cholesky, eigh, invert_triangular
-
-Array = Any  # A float64 array of NumPy, or of torch on any device.
 
 # Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-14

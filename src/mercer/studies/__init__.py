@@ -36,8 +36,7 @@ from mercer.studies._model import (
     read_published,
 )
 from mercer.studies._panels import Bars, Line, Panel, Points, Raster
-from mercer.studies._progress import Progress
-from mercer.studies._runner import run_studies
+from mercer.studies._runner import Progress, run_studies
 from mercer.studies._task import Task
 
 __all__ = [

@@ -15,12 +15,6 @@ def code_digest(function: Callable[..., Any]) -> str:
     It covers the function and every function, class and constant of its file that it names,
     directly or through others; comments, layout and docstrings do not count.  Other files are
     covered by the version of the package.
-
-    Examples
-    --------
-    >>> from mercer.studies._code import code_digest
-    >>> code_digest(code_digest.__wrapped__) == code_digest(code_digest.__wrapped__)
-    True
     """
     module = inspect.getmodule(function)
     tree = ast.parse(inspect.getsource(module) if module else inspect.getsource(function))

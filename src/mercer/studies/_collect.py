@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,12 @@ from numpy.typing import NDArray
 
 from mercer._system.files import make_folder, moved_in_whole
 from mercer._system.formulas import neutralised
+from mercer._system.vocabulary import STUDY_TABLES
 from mercer.studies._jobs import Job, Plan
-from mercer.studies._marks import mark_of
-from mercer.studies._model import Row, Study, Table
+from mercer.studies._model import Published, Row, Study, Table
 from mercer.studies._store import Stored, read_outcome, write_atomically
 
-_KEY = ["study", "table", "row", "column", "reading", "protocol"]
-_CELLS = [
-    *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
-    "dimension", "n", "mark", "counts", "reason", "seconds",
-]  # fmt: skip
-_SCORES = [*_KEY, "replication", "seed", "value", "details"]
-_TIMINGS = [*_KEY, "replication", "seconds"]
-_FAILURES = [*_KEY, "replication", "error"]
+_NOT_MEASURED = (None, None, None, 0)  # neither a number, its spread nor its dimension, n = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +56,11 @@ def collect(
         for t, table in enumerate(study.tables):
             for r, row in enumerate(table.rows):
                 gathered.add_row(source, study, t, table, r, row)
-    cells = _choose_readings(pd.DataFrame(gathered.cells, columns=_CELLS))
-    scores = pd.DataFrame(gathered.scores, columns=_SCORES)
-    timings = pd.DataFrame(gathered.timings, columns=_TIMINGS)
-    failed = pd.DataFrame(gathered.failed, columns=_FAILURES)
+    tables = {
+        name: pd.DataFrame(gathered.lines[name], columns=list(columns))
+        for name, columns in STUDY_TABLES.items()
+    }
+    tables["cells"] = cells = _choose_readings(tables["cells"])
     described = [_describe(plan, source, gathered, cells, output) for source in plan.studies]
     done = sum(stored is not None for stored in gathered.stored.values())
     run = {
@@ -83,7 +77,6 @@ def collect(
         "seconds": sum(s.seconds for s in gathered.stored.values() if s is not None),
         **facts,
     }
-    tables = {"cells": cells, "scores": scores, "timings": timings, "failures": failed}
     texts = {
         f"{name}.csv": neutralised(frame).to_csv(index=False, lineterminator="\n")
         for name, frame in tables.items()
@@ -93,9 +86,7 @@ def collect(
     with moved_in_whole(output, "run.json") as place:
         for name, text in texts.items():
             write_atomically(place / name, text)
-    return Results(
-        folder=output, cells=cells, scores=scores, timings=timings, failures=failed, run=run
-    )
+    return Results(folder=output, run=run, **tables)
 
 
 class _Gathered:
@@ -109,10 +100,7 @@ class _Gathered:
             if job.kind == "table":
                 key = (job.source, job.part, job.row, job.method, job.protocol)
                 self.jobs.setdefault(key, []).append(job)
-        self.cells: list[tuple[Any, ...]] = []
-        self.scores: list[tuple[Any, ...]] = []
-        self.timings: list[tuple[Any, ...]] = []
-        self.failed: list[tuple[Any, ...]] = []
+        self.lines: dict[str, list[tuple[Any, ...]]] = {name: [] for name in STUDY_TABLES}
 
     def add_row(self, source: str, study: Study, t: int, table: Table, r: int, row: Row) -> None:
         for column in table.columns:
@@ -138,10 +126,10 @@ class _Gathered:
             mark, reason = "no data", skipped
         else:
             mark, reason = "not run", _reason(table, row.label, column)
-        numbers = (published.value, published.spread, published.dimension)
-        nothing = (None, None, None, 0)
         key = (study.name, table.key, row.label, column, "", "paper")
-        self.cells.append((*key, *numbers, *nothing, mark, True, reason, 0.0))
+        self.lines["cells"].append(
+            (*key, *astuple(published), *_NOT_MEASURED, mark, True, reason, 0.0)
+        )
 
     def _add_cell(
         self, key: tuple[str, ...], table: Table, row: Row, column: str, jobs: Sequence[Job]
@@ -150,32 +138,30 @@ class _Gathered:
         done = [(job, stored) for job, stored in outcomes if stored is not None]
         for job, stored in outcomes:
             if stored is not None:
-                self.timings.append((*key, job.replication, stored.seconds))
+                self.lines["timings"].append((*key, job.replication, stored.seconds))
             elif job.file in self.failures:
-                self.failed.append((*key, job.replication, self.failures[job.file]))
+                self.lines["failures"].append((*key, job.replication, self.failures[job.file]))
         published = table.published.get((row.label, column))
-        numbers = (
-            (None, None, None)
-            if published is None
-            else (published.value, published.spread, published.dimension)
-        )
+        numbers = (None, None, None) if published is None else astuple(published)
         if not done:
             reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
             mark = "failed" if reason else "not run"
-            self.cells.append((*key, *numbers, None, None, None, 0, mark, False, reason, 0.0))
+            self.lines["cells"].append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
             return
         values, dimension = _best_dimension(done, column, table.better)
         for (job, stored), replicates in zip(done, values, strict=True):
             details = json.dumps(stored.details, ensure_ascii=False) if stored.details else ""
             for value in replicates:
-                self.scores.append((*key, job.replication, job.seed, float(value), details))
+                self.lines["scores"].append(
+                    (*key, job.replication, job.seed, float(value), details)
+                )
         every = np.concatenate(values)
         mean = float(every.mean())
         spread = float(every.std(ddof=1)) if every.size > 1 else None
         mark = mark_of(published, mean, spread, table.better, protocol=key[-1])
         reason = _reason(table, row.label, column) if mark in ("short", "differs") else ""
         seconds = float(sum(stored.seconds for _, stored in done))
-        self.cells.append(
+        self.lines["cells"].append(
             (*key, *numbers, mean, spread, dimension, every.size, mark, False, reason, seconds)
         )
 
@@ -218,17 +204,10 @@ def _describe(
     study = plan.studies[source]
     tables = [
         {
-            "key": table.key,
-            "title": table.title,
-            "unit": table.unit,
-            "better": table.better,
-            "note": table.note,
-            "columns": table.columns,
+            **_fields(table, "key", "title", "unit", "better", "note", "columns"),
             "rows": [
                 {
-                    "label": row.label,
-                    "dataset": row.dataset,
-                    "missing": row.missing,
+                    **_fields(row, "label", "dataset", "missing"),
                     "skipped": plan.skipped.get((study.name, table.key, row.label), ""),
                 }
                 for row in table.rows
@@ -237,9 +216,7 @@ def _describe(
         for table in study.tables
     ]
     return {
-        "name": study.name,
-        "title": study.title,
-        "reference": study.reference,
+        **_fields(study, "name", "title", "reference"),
         "protocol": dict(study.protocol),
         "missing": dict(study.missing),
         "tables": tables,
@@ -270,10 +247,47 @@ def _figures(
             make_folder(output / "figures")
             text = json.dumps({"panels": panels}, ensure_ascii=False)
             write_atomically(output / file, text)
-        yield {
-            "key": figure.key,
-            "title": figure.title,
-            "caption": figure.caption,
-            "file": file,
-            "skipped": why,
-        }
+        yield {**_fields(figure, "key", "title", "caption"), "file": file, "skipped": why}
+
+
+def _fields(thing: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
+
+
+def mark_of(
+    published: Published | None,
+    measured: float,
+    spread: float | None,
+    better: str | None,
+    *,
+    protocol: str,
+) -> str:
+    """Return how a measured number stands to the published one.
+
+    A number is reached if it differs by no more than the published spread, or the measured one
+    where the paper prints none, plus half of the last printed digit.  The marks are those of
+    ``mercer._system.vocabulary``.
+
+    >>> from mercer.studies import Published
+    >>> mark_of(Published(89.4, 0.5), 89.0, 0.6, "higher", protocol="paper")
+    'reached'
+    >>> mark_of(Published(89.4, 0.5), 88.0, 0.6, "higher", protocol="paper")
+    'short'
+    """
+    if protocol == "honest":
+        return "honest"
+    if published is None:
+        return "ours"
+    allowed = published.spread if published.spread is not None else (spread or 0.0)
+    gap = measured - published.value
+    if abs(gap) <= allowed + _half_digit(published.value) + 1e-9:
+        return "reached"
+    if better is None:
+        return "differs"
+    return "better" if (gap > 0) == (better == "higher") else "short"
+
+
+def _half_digit(value: float) -> float:
+    """Return half of the last digit of a number as it is printed."""
+    _, _, decimals = f"{value}".partition(".")
+    return 0.5 * 10.0 ** -len(decimals)

@@ -1,18 +1,24 @@
-"""A study becomes jobs: the smallest pieces of work that are kept when the rest is lost."""
+"""A study becomes jobs, the smallest pieces of work that are kept when the rest is lost.
+
+A job computes on one thread wherever it runs, so that no result depends on how many there are.
+"""
 
 import hashlib
 import json
 import re
+import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from threadpoolctl import threadpool_limits
 
 from mercer._system.environment import versions
 from mercer.datasets import list_datasets
 from mercer.studies._catalogue import load_study
 from mercer.studies._code import code_digest
-from mercer.studies._model import Figure, Method, Protocol, Row, Study
+from mercer.studies._model import Figure, Method, Outcome, Protocol, Row, Study
 from mercer.studies._task import Task
 
 
@@ -39,10 +45,10 @@ class Job:
     source: str
     kind: Literal["table", "figure"]
     part: int
-    row: int
-    method: int
-    protocol: Protocol
-    replication: int
+    row: int = -1
+    method: int = -1
+    protocol: Protocol = "either"
+    replication: int = 0
     seed: int
     options: Mapping[str, Any]
     file: str
@@ -184,10 +190,6 @@ def _figure_job(
         source=source,
         kind="figure",
         part=number,
-        row=-1,
-        method=-1,
-        protocol="either",
-        replication=0,
         seed=seed,
         options=options,
         file=_file(names, "figure", [*names, seed, options], run),
@@ -217,3 +219,44 @@ def _absent(folder: str | None) -> dict[str | None, str]:
     table = list_datasets(folder=folder)
     away = table[table["where"].isin(["missing", "OpenML (needs network)"])]
     return {name: f"{name}.npz is not in the data folder" for name in away["name"]}
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a job gave, by column, or the error that ended it."""
+
+    outcome: Any
+    columns: tuple[str, ...]
+    seconds: float
+    error: str = ""
+
+
+def compute_job(job: Job, folder: str | None) -> Computed:
+    """Compute a job on one thread; a failure is a result, unless later jobs would fail too."""
+    start = time.perf_counter()
+    columns: tuple[str, ...] = ()
+    try:
+        function, task = resolve(job, folder)
+        with threadpool_limits(1):  # here, where the study has loaded all that has threads
+            outcome = _ready_to_send(function(task))
+        seconds = time.perf_counter() - start
+        if job.kind == "table":
+            columns = load_study(job.source).tables[job.part].methods[job.method].columns
+    except OSError:
+        raise  # a full disk, or a data set that is gone: later jobs would fail too
+    except Exception as error:
+        return Computed(None, (), time.perf_counter() - start, f"{type(error).__name__}: {error}")
+    return Computed(outcome, columns, seconds)
+
+
+def _ready_to_send(outcome: Any) -> Any:
+    """Return an outcome in plain containers: what one process takes, several take too."""
+    if isinstance(outcome, Outcome):
+        values = outcome.values
+        return replace(
+            outcome,
+            values=dict(values) if isinstance(values, Mapping) else values,
+            predictions=dict(outcome.predictions),
+            details=dict(outcome.details),
+        )
+    return list(outcome) if isinstance(outcome, Iterator) else outcome

@@ -1,8 +1,10 @@
-"""``run_studies``: studies → jobs → a folder of results, from where it was left."""
+"""``run_studies``: studies → jobs → a folder of results, from where it was left; its progress."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -22,10 +24,67 @@ from mercer._system.workers import (
 )
 from mercer.studies._catalogue import list_studies
 from mercer.studies._collect import Results, collect
-from mercer.studies._compute import Computed, compute_job
-from mercer.studies._jobs import Job, Plan, plan_jobs
-from mercer.studies._progress import Clock, Progress
+from mercer.studies._jobs import Computed, Job, Plan, compute_job, plan_jobs
 from mercer.studies._store import read_outcome, write_outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What a run tells after every job.
+
+    Parameters
+    ----------
+    done, total : int
+        Number of jobs that are finished, and of all; those of earlier runs are included.
+    seconds_left : float or None
+        Expected time by the clock until all workers are done; None before the first job has ended.
+    label : str
+        The job that has just ended.
+    error : str
+        What went wrong with it, or nothing.
+    """
+
+    done: int
+    total: int
+    seconds_left: float | None
+    label: str = ""
+    error: str = ""
+
+
+class Clock:
+    """Estimates the time that is left from what jobs of the same kind took.
+
+    Jobs differ a thousandfold, so a mean over all of them says little: every row and method has a
+    mean of its own, and a kind that no job has finished yet counts as the mean of all kinds.
+    """
+
+    def __init__(self, jobs: Sequence[Job], workers: int) -> None:
+        self.workers = workers
+        self.total = len(jobs)
+        self.done = 0
+        self._left: dict[tuple[object, ...], int] = defaultdict(int)
+        self._seen: dict[tuple[object, ...], list[float]] = defaultdict(list)
+        for job in jobs:
+            self._left[self._kind(job)] += 1
+
+    @staticmethod
+    def _kind(job: Job) -> tuple[object, ...]:
+        return job.source, job.kind, job.part, job.row, job.method, job.protocol
+
+    def finish(self, job: Job, seconds: float) -> None:
+        """Count a job as done."""
+        self.done += 1
+        self._left[self._kind(job)] -= 1
+        self._seen[self._kind(job)].append(seconds)
+
+    def seconds_left(self) -> float | None:
+        """Return the estimate, or None before the first job has ended."""
+        if not self.done:
+            return None
+        means = {kind: sum(times) / len(times) for kind, times in self._seen.items()}
+        overall = sum(means.values()) / len(means)
+        rest = sum(count * means.get(kind, overall) for kind, count in self._left.items())
+        return rest / self.workers
 
 
 def run_studies(
@@ -102,7 +161,8 @@ def run_studies(
     n_processes = n_jobs if n_jobs is not None else usable_cores()
     if n_processes < 1:
         raise ValueError(f"n_jobs must be at least 1, got {n_processes}.")
-    sources = tuple(_source(name) for name in studies) or list_studies()
+    absolute = (str(Path(name).absolute()) if name.endswith(".py") else name for name in studies)
+    sources = tuple(absolute) or list_studies()
     plan = plan_jobs(sources, quick=quick, protocol=protocol, folder=folder)
 
     compute = partial(compute_job, folder=folder)
@@ -206,10 +266,6 @@ def _why_died(workers: Workers[Job, Computed]) -> str:
             f"more and {kept}"
         )
     return f"A worker process died, for want of memory as a rule; use fewer --jobs and {kept}"
-
-
-def _source(name: str) -> str:
-    return str(Path(name).absolute()) if name.endswith(".py") else name
 
 
 def _label(plan: Plan, job: Job) -> str:

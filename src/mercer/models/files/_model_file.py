@@ -19,13 +19,7 @@ from sklearn.pipeline import Pipeline
 from mercer._system.files import shown_path
 from mercer._system.words import limit_of_bytes
 from mercer.models._device import off_device
-from mercer.models.files._archive import (
-    CARD,
-    digest,
-    parse,
-    read_members,
-    write_whole,
-)
+from mercer.models.files._archive import CARD, digest, parse, read_members, write_whole
 from mercer.models.files._model_card import FORMAT, ModelCard
 from mercer.models.files._schema import TRUSTED, check_members, schema_types, unknown_types
 from mercer.models.files._sound import check_sound

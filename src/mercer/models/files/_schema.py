@@ -100,12 +100,9 @@ def unknown_types(members: Mapping[str, bytes]) -> list[str]:
 
 
 def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:
-    """Raise if a member is not a plain array, or is to be read more often than Mercer does.
+    """Raise ValueError if a member is not a plain array, or is read more often than by Mercer.
 
-    Raises
-    ------
-    ValueError
-        Its words go into brackets.
+    Its words go into brackets.
     """
     for name, content in members.items():
         if name in (CARD, SCHEMA):

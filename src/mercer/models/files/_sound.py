@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 
 
 def check_sound(model: Any) -> None:
-    """Raise if a tree points outside itself, or if arrays do not fit each other.
+    """Raise ValueError if a tree points outside itself, or if arrays do not fit each other.
 
-    Raises
-    ------
-    ValueError
-        Its words go into brackets.
+    Its words go into brackets.
     """
     for part, n_features in _all_parts(model):
         kind = type(part).__name__

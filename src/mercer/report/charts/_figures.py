@@ -16,19 +16,10 @@ from mercer.report.charts._svg import element, text_width
 
 
 def draw_panel(panel: Mapping[str, Any]) -> Markup:
-    """Draw a panel: its title, axes, layers in their order and a legend.
+    """Draw a panel as a ``<figure>``: its title, axes, layers in their order and a legend.
 
-    Parameters
-    ----------
-    panel : mapping
-        ``title``, ``x_label``, ``y_label``, ``equal``, ``domain`` (left, right, bottom and top,
-        where the layers do not say) and ``layers``: each with its ``kind`` ("points", "line",
-        "bars" or "raster") and what that kind needs, as JSON values.
-
-    Returns
-    -------
-    Markup
-        A ``<figure>`` whose colours come from the style sheet of charts.
+    A panel is what ``Panel.as_json`` of :mod:`mercer.studies` returns; its ``domain``, left, right,
+    bottom and top, says what the layers do not.  Colours come from the style sheet of charts.
     """
     layers: Sequence[Layer] = panel["layers"]
     title = panel.get("title", "")

@@ -1,6 +1,7 @@
 """The shapes that tell series apart without colour."""
 
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
 
 from mercer.report.charts._svg import coordinate as c
@@ -37,14 +38,9 @@ def _square(x: float, y: float, r: float) -> str:
     return f"M{c(x - half)} {c(y - half)}h{c(2 * half)}v{c(2 * half)}h{c(-2 * half)}Z"
 
 
-def _triangle(x: float, y: float, r: float) -> str:
-    high, half = 1.25 * r, 1.25 * r * sqrt(3) / 2
+def _triangle(x: float, y: float, r: float, up: int = 1) -> str:
+    high, half = up * 1.25 * r, 1.25 * r * sqrt(3) / 2
     return f"M{c(x)} {c(y - high)}l{c(half)} {c(1.5 * high)}h{c(-2 * half)}Z"
-
-
-def _wedge(x: float, y: float, r: float) -> str:
-    high, half = 1.25 * r, 1.25 * r * sqrt(3) / 2
-    return f"M{c(x)} {c(y + high)}l{c(half)} {c(-1.5 * high)}h{c(-2 * half)}Z"
 
 
 def _diamond(x: float, y: float, r: float) -> str:
@@ -74,7 +70,7 @@ _DRAWN: dict[str, Callable[[float, float, float], str]] = {
     "square": _square,
     "box": _square,
     "triangle": _triangle,
-    "wedge": _wedge,
+    "wedge": partial(_triangle, up=-1),
     "diamond": _diamond,
     "cross": _cross,
     "plus": _plus,

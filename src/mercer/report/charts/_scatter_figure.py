@@ -47,25 +47,8 @@ class ClassKey:
 class Scatter:
     """A scatter as the template needs it.
 
-    Attributes
-    ----------
-    title : str
-    still : Markup
-        The picture.
-    n : int
-        How many points there are.
-    points : str
-        Base64 of row numbers (4 bytes each), x, y and class (2 each) and flags (1), all rows of
-        one before the next.
-    classes : sequence of ClassKey
-    names, glyphs, extent : str
-        JSON: names of the classes; path, outline and colour of each; left, right, bottom, top.
-    is_split : bool
-        Whether some rows were held out and some not.
-    n_marked : int
-        How many points have a ring.
-    notes : sequence of str
-        What is not shown.
+    `points` is the base64 of row numbers (4 bytes each), x, y and class (2 each) and flags (1), all
+    rows of one before the next.
     """
 
     title: str
@@ -73,11 +56,11 @@ class Scatter:
     n: int
     points: str
     classes: Sequence[ClassKey]
-    names: str
-    glyphs: str
-    extent: str
-    is_split: bool
-    n_marked: int
+    names: str  # JSON, as the next two: names of the classes
+    glyphs: str  # path, outline and colour of each class
+    extent: str  # left, right, bottom, top
+    is_split: bool  # some rows were held out, and some not
+    n_marked: int  # points that have a ring
     notes: Sequence[str]
 
 
@@ -156,9 +139,8 @@ def _limits(values: NDArray[np.float64], kinds: NDArray[np.uint16]) -> tuple[flo
         lows.append(own[n_far])
         highs.append(own[-1 - n_far])
     low, high = min(lows, default=0.0), max(highs, default=0.0)
-    reach = (
-        high - low if high > low else np.inf
-    )  # where nearly all values are the same, every other one is shown
+    # Where nearly all values are the same, every other one is shown.
+    reach = high - low if high > low else np.inf
     near = values[(values >= low - reach) & (values <= high + reach)]
     if len(near) == len(values):
         return domain_of([values])

@@ -2,6 +2,6 @@
 
 `_page` asks each part for its texts and charts: what was asked (`_question`), who is ahead and by
 how much (`_ranking`), which classes are taken for each other (`_confusion`), what probabilities are
-worth (`_curves`), and how all this was measured (`_measured`). The parts return texts and drawings;
-the template ``comparison.html`` puts them in their places.
+worth (`_curves`). The parts return texts and drawings; the template ``comparison.html`` puts them
+in their places, and says how all this was measured.
 """

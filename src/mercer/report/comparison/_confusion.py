@@ -7,8 +7,6 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._system.words import percent
-from mercer.report._document import page_count
 from mercer.report.charts._figures import draw_panel
 
 _MOST_CLASSES = 12  # up to so many, a matrix is a table; with more, a map
@@ -16,31 +14,21 @@ _WORST = 12  # confusions that are listed beside a map
 
 
 @dataclass(frozen=True)
-class ConfusionCell:
-    """Rows of one true class that got one answer."""
-
-    count: str
-    share: str
-    weight: str
-    is_right: bool
-    is_empty: bool
-
-
-@dataclass(frozen=True)
 class ConfusionView:
     """The confusion matrix of a model.
 
-    `rows` holds, for every true class, its cells and the share that was found; `right`, for every
-    answer, the share that is true. Where classes are too many for a table, `map` draws the
-    matrix. `worst` lists the most frequent confusions: truth, answer, rows, share of the truth.
+    `rows` holds, for every true class, its cells and the share that was found; a cell is a number
+    of rows and its share of the true class. `right` is, for every answer, the share that is true.
+    Where classes are too many for a table, `map` draws the matrix. `worst` lists the most frequent
+    confusions: truth, answer, rows, share of the truth.
     """
 
     name: str
     classes: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[ConfusionCell], str]]
-    right: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[tuple[int, float]], float]]
+    right: Sequence[float]
     map: Markup | None
-    worst: Sequence[tuple[str, str, str, str]]
+    worst: Sequence[tuple[str, str, int, float]]
 
 
 def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> ConfusionView:
@@ -51,26 +39,12 @@ def view_confusion(name: str, classes: Sequence[str], counts: ArrayLike) -> Conf
         return ConfusionView(
             name, classes, (), (), _draw(name, by_truth), _worst(classes, matrix, by_truth)
         )
-    found = np.diag(by_truth)
-    right = _ratio(np.diag(matrix), matrix.sum(axis=0))
     rows = [
-        (
-            label,
-            [
-                ConfusionCell(
-                    page_count(matrix[t, p]),
-                    _share(by_truth[t, p]),
-                    f"{np.nan_to_num(by_truth[t, p]):.3f}",
-                    t == p,
-                    not matrix[t, p],
-                )
-                for p in range(len(classes))
-            ],
-            _share(found[t]),
-        )
-        for t, label in enumerate(classes)
+        (label, list(zip(matrix[k], by_truth[k], strict=True)), by_truth[k, k])
+        for k, label in enumerate(classes)
     ]
-    return ConfusionView(name, classes, rows, [_share(one) for one in right], None, ())
+    right = _ratio(np.diag(matrix), matrix.sum(axis=0))
+    return ConfusionView(name, classes, rows, list(right), None, ())
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -78,10 +52,6 @@ def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.floa
     out: NDArray[np.float64] = np.full(part.shape, np.nan)
     np.divide(part, whole, out=out, where=whole > 0)
     return out
-
-
-def _share(value: float) -> str:
-    return "–" if np.isnan(value) else percent(float(value))
 
 
 def _draw(name: str, by_truth: NDArray[np.float64]) -> Markup:
@@ -93,12 +63,12 @@ def _draw(name: str, by_truth: NDArray[np.float64]) -> Markup:
 
 def _worst(
     classes: Sequence[str], matrix: NDArray[np.int64], by_truth: NDArray[np.float64]
-) -> list[tuple[str, str, str, str]]:
+) -> list[tuple[str, str, int, float]]:
     wrong = matrix * (1 - np.eye(len(classes), dtype=np.int64))
     order = np.argsort(-wrong, axis=None, kind="stable")[:_WORST]
     places = (divmod(int(at), len(classes)) for at in order)
     return [
-        (classes[t], classes[p], page_count(wrong[t, p]), _share(by_truth[t, p]))
+        (classes[t], classes[p], int(wrong[t, p]), float(by_truth[t, p]))
         for t, p in places
         if wrong[t, p]
     ]

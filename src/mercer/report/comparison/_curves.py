@@ -77,16 +77,8 @@ def _draw_calibration(calibrated: Mapping[str, Mapping[str, Any]]) -> Markup:
         for k, (name, one) in enumerate(calibrated.items())
     ]
     of = f"“{label}”" if label is not None else "the class that is named"
-    return draw_panel(
-        {
-            "title": f"Calibration: probability of {of}",
-            "x_label": "predicted probability",
-            "y_label": "share that is so",
-            "equal": True,
-            "domain": _UNIT,
-            "layers": layers,
-        }
-    )
+    labels = "predicted probability", "share that is so"
+    return _panel(f"Calibration: probability of {of}", layers, *labels)
 
 
 def _draw_one(drawn: Mapping[str, Mapping[str, Any]]) -> list[Markup]:
@@ -124,12 +116,17 @@ def _curve(curve: Mapping[str, Any], label: str, colour: int) -> dict[str, Any]:
     }
 
 
-def _panel(title: str, layers: Sequence[Mapping[str, Any]]) -> Markup:
+def _panel(
+    title: str,
+    layers: Sequence[Mapping[str, Any]],
+    x_label: str = "recall: share of them that is found",
+    y_label: str = "precision: share of the found that is so",
+) -> Markup:
     return draw_panel(
         {
             "title": title,
-            "x_label": "recall: share of them that is found",
-            "y_label": "precision: share of the found that is so",
+            "x_label": x_label,
+            "y_label": y_label,
             "equal": True,
             "domain": _UNIT,
             "layers": list(layers),

@@ -10,19 +10,18 @@ from markupsafe import Markup
 
 from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
-from mercer._system.words import confidence
+from mercer._system.words import confidence, duration, is_known, listed
 from mercer.comparison import ComparisonFolder, ComparisonRecord, read_comparison
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
-from mercer.report.comparison._measured import machine_facts, measured_sentences
-from mercer.report.comparison._question import class_bars, class_shares, column_lines, sentences
+from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
     ModelLine,
     draw_scores,
-    model_lines,
+    model_line,
     other_measures,
     pair_lines,
     scores_by_split,
@@ -72,9 +71,9 @@ def render_comparison(comparison: ComparisonFolder) -> str:
     record, curves = comparison.record, comparison.curves
     question = record.question
     classes = class_shares(question)
-    lines = model_lines(record.models)
+    lines = [model_line(model) for model in record.models]
     leaders = [name for name in record.leaders if name in curves["confusion"]]
-    ranked = [line.name for line in lines if line.name in curves["confusion"]]
+    ranked = [model.name for model in record.models if model.name in curves["confusion"]]
     confusions = {
         name: view_confusion(name, curves["classes"], curves["confusion"][name]) for name in ranked
     }
@@ -87,15 +86,14 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         said=sentences(question),
         classes=classes,
         class_bars=class_bars(classes) if len(classes) > COLOURS else None,
-        columns=column_lines(question),
+        columns=sorted(question.columns, key=lambda one: one.used),  # not used ones first
         metric=metric_named(record.metric).words,
         lower_is_better=record.lower_is_better,
         lines=lines,
-        scored=[line for line in lines if line.is_scored],
+        scored=[line.model for line in lines if line.is_scored],
         chart=_draw_scores(comparison, lines),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
-        warnings=_warnings(record, lines),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(
@@ -104,8 +102,8 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         measures=other_measures(comparison),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
-        measured=measured_sentences(record),
-        facts=machine_facts(record),
+        families=_families(record),
+        facts=_facts(record),
     )
 
 
@@ -136,14 +134,25 @@ def _scatter(comparison: ComparisonFolder) -> Scatter | None:
     return make_scatter(points, names, title="Map of the classes", marked=marked)
 
 
-def _warnings(record: ComparisonRecord, lines: list[ModelLine]) -> list[str]:
-    """Return what a reader must know before quoting a number."""
-    found = []
-    if record.interrupted:
-        found.append("It was stopped before its time was up: the rounds that were finished count.")
-    if record.too_few_rounds:
-        found.append("Intervals of so few rounds are wide or missing.")
-    failed = [line.name for line in lines if line.mark.name == "failed"]
-    if failed:
-        found.append(f"Failed: {', '.join(failed)}. The ranking says why.")
-    return found
+def _families(record: ComparisonRecord) -> list[str]:
+    """Say how many pairs were tested: those of models, and those with the floor, each apart."""
+    floors = sorted(one.name for one in record.models if one.kind == "floor")
+    n_floor = sum(pair.a in floors or pair.b in floors for pair in record.pairs)
+    n_pairs = len(record.pairs) - n_floor
+    families = [f"{n_pairs} of models"] if n_pairs else []
+    return families + ([f"{n_floor} with {listed(floors)}"] if n_floor else [])
+
+
+def _facts(record: ComparisonRecord) -> list[tuple[str, str]]:
+    """Return what the foot of the page says of the run."""
+    budget, seconds, machine = record.budget_seconds, record.seconds, record.machine
+    facts = [
+        ("Seed", str(record.seed)),
+        ("Rounds", str(record.rounds)),
+        ("Budget", duration(budget) if is_known(budget) else ""),
+        ("Time of the rounds", duration(seconds) if is_known(seconds) else ""),
+        ("System", str(machine.get("system", ""))),
+        ("Processor", str(machine.get("processor", ""))),
+        ("Cores", str(machine.get("cores", "") or "")),
+    ]
+    return [(name, text) for name, text in facts if text]

@@ -28,20 +28,6 @@ class ClassShare:
     colour: int
 
 
-@dataclass(frozen=True)
-class ColumnLine:
-    """A column of the table as the page lists it."""
-
-    name: str
-    kind: str
-    used: bool
-    missing: str
-    n_missing: int
-    n_unique: int
-    examples: str
-    reason: str
-
-
 def class_shares(question: QuestionRecord) -> list[ClassShare]:
     """Return the classes in their own order, which gives them their colours."""
     total = sum(one.rows for one in question.classes)
@@ -68,25 +54,6 @@ def class_bars(classes: Sequence[ClassShare]) -> Markup:
     return draw_panel({"title": "", "x_label": label, "y_label": "rows", "layers": [layer]})
 
 
-def column_lines(question: QuestionRecord) -> list[ColumnLine]:
-    """Return the columns, those that are not used first."""
-    rows = max(1, question.rows)
-    lines = [
-        ColumnLine(
-            name=one.name,
-            kind=one.kind,
-            used=one.used,
-            missing=percent(one.n_missing / rows) if one.n_missing else "",
-            n_missing=one.n_missing,
-            n_unique=one.n_unique,
-            examples=", ".join(one.examples),
-            reason=one.reason,
-        )
-        for one in question.columns
-    ]
-    return sorted(lines, key=lambda line: line.used)
-
-
 def sentences(question: QuestionRecord) -> list[str]:
     """Tell rows, columns and classes, a sentence each."""
     rows = f"{page_count(question.rows)} rows whose {question.target} is known"
@@ -107,16 +74,11 @@ def _about_columns(columns: Sequence[ColumnRecord]) -> list[str]:
         of = [f"all of {_KINDS.get(used[0].kind, used[0].kind)}"]
     said = [f"Models see {_columns(len(used))}: {listed(of)}." if used else "Models see no column."]
     if dropped:
-        some = [_quoted(one.name) + _because(one) for one in dropped[:_MOST_NAMED]]
-        if len(dropped) > _MOST_NAMED:
-            some.append(f"{len(dropped) - _MOST_NAMED} more")
-        said.append(f"{_columns(len(dropped)).capitalize()} are not used: {listed(some)}."
-                    if len(dropped) > 1 else f"One column is not used: {some[0]}.")  # fmt: skip
+        reasons = [f"{_quoted(c.name)} ({c.reason.rstrip('.') or c.kind})" for c in dropped]
+        are = "are" if len(dropped) > 1 else "is"
+        which = listed(reasons, most=_MOST_NAMED)
+        said.append(f"{_columns(len(dropped)).capitalize()} {are} not used: {which}.")
     return said
-
-
-def _because(column: ColumnRecord) -> str:
-    return f" ({column.reason.rstrip('.') or column.kind})"
 
 
 def _about_gaps(question: QuestionRecord) -> str:

@@ -9,49 +9,30 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from mercer._system.vocabulary import STANDINGS, Mark, metric_named
-from mercer._system.words import (
-    duration,
-    fixed,
-    interval,
-    is_known,
-    p_number,
-    p_remark,
-    signed,
-    size,
-)
+from mercer._system.words import fixed, interval, is_known, p_number, signed
 from mercer.comparison import ComparisonFolder, ModelRecord, PairRecord
-from mercer.report._document import page_count
 from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
 from mercer.report.charts._svg import coordinate, element, text_width
 
-_KINDS = {"mercer": "Mercer", "peer": "", "floor": "floor"}
 _PLACES = 3  # decimals of scores
 
 
 @dataclass(frozen=True)
 class ModelLine:
-    """A model in the ranking; texts to show, and numbers to sort and draw by."""
+    """A model in the ranking, and what the page says of it."""
 
-    name: str
-    label: str
-    kind: str
+    model: ModelRecord
     mark: Mark
-    p: str
     score: str
     interval: str
     behind: str
-    fit: str
-    predict: str
-    size: str
-    rows: str
     said: str
-    numbers: Mapping[str, float | None]
 
     @property
     def is_scored(self) -> bool:
         """Whether the model has a score."""
-        return is_known(self.numbers["score"])
+        return is_known(self.model.score)
 
 
 @dataclass(frozen=True)
@@ -68,33 +49,19 @@ class PairLine:
     is_different: bool
 
 
-def model_lines(models: Sequence[ModelRecord]) -> list[ModelLine]:
-    """Return the ranking as the page shows it, in the order of ``comparison.json``."""
-    return [_model(model) for model in models]
-
-
-def _model(model: ModelRecord) -> ModelLine:
+def model_line(model: ModelRecord) -> ModelLine:
+    """Return a model as the ranking of the page shows it."""
     mark = STANDINGS.get(model.standing, STANDINGS["not tested"])
+    is_behind = is_known(model.difference) and mark.name != "best"
     sample = model.sample and f"It {model.sample}."
     said = [sample, model.error, model.note, model.warning]
-    numbers = ("score", "low", "high", "fit_seconds", "predict_seconds", "bytes", "difference")
     return ModelLine(
-        name=model.name,
-        label=model.label,
-        kind=_KINDS.get(model.kind, model.kind),
+        model=model,
         mark=mark,
-        p=p_remark(model.pvalue),
         score=fixed(model.score, _PLACES),
         interval=interval(model.low, model.high, _PLACES),
-        behind=fixed(model.difference, _PLACES)
-        if is_known(model.difference) and mark.name != "best"
-        else "",
-        fit=duration(model.fit_seconds),
-        predict=duration(model.predict_seconds),
-        size=size(model.bytes),
-        rows=page_count(model.n_rows_fitted) if is_known(model.n_rows_fitted) else "–",
+        behind=fixed(model.difference, _PLACES) if is_behind else "",
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
-        numbers={name: getattr(model, name) for name in numbers},
     )
 
 
@@ -113,7 +80,7 @@ def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
                 PairLine(
                     better=a,
                     worse=b,
-                    difference=signed(gap, _PLACES) if is_known(gap) else "–",
+                    difference=signed(gap, _PLACES),
                     interval=interval(low, high, _PLACES),
                     p=p_number(pair.pvalue),
                     corrected=p_number(corrected),
@@ -140,11 +107,7 @@ def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[
     means = scores.groupby("model")[columns].mean()
     order = [one.name for one in comparison.record.models if one.name in means.index]
     lines = [
-        (
-            name,
-            [fixed(value, _PLACES) for value in means.loc[name, columns]],
-        )
-        for name in order
+        (name, [fixed(value, _PLACES) for value in means.loc[name, columns]]) for name in order
     ]
     return [metric_named(one).words for one in columns], lines
 
@@ -165,7 +128,8 @@ def draw_scores(
 
     A floor that lies far off would push all others together: it gets an arrow at the edge.
     """
-    names = [line.name if len(line.name) <= 24 else line.name[:23] + "…" for line in lines]
+    names = [line.model.name for line in lines]
+    names = [name if len(name) <= 24 else name[:23] + "…" for name in names]
     left = 14 + max(text_width(name, 12) for name in names)
     right = _WIDTH - _ROOM_FOR_NUMBER
     x = Linear(_domain(lines, splits), (left, right))
@@ -181,10 +145,10 @@ def draw_scores(
     for k, (name, line) in enumerate(zip(names, lines, strict=True)):
         y = _TOP + _ROW * (k + 0.5)
         parts.append(element("text", name, x=left - 10, y=y + 4, text_anchor="end", class_="name"))
-        parts += _line(line, splits.get(line.name, np.empty(0)), x, y)
+        parts += _line(line, splits.get(line.model.name, np.empty(0)), x, y)
         parts.append(element("text", line.score, x=right + 8, y=y + 4, class_="value"))
     best = "lower is better" if lower_is_better else "higher is better"
-    said = "; ".join(f"{line.name} {line.score} ({line.interval})" for line in lines)
+    said = "; ".join(f"{line.model.name} {line.score} ({line.interval})" for line in lines)
     return element(
         "svg",
         element("desc", f"{title}, {best}: {said}."),
@@ -201,27 +165,26 @@ def _domain(
 ) -> tuple[float, float]:
     """Return what the models span, and the floor unless that would more than double the span."""
     spans = {}
-    for line in lines:
-        numbers = [line.numbers[key] for key in ("score", "low", "high")]
-        own = splits.get(line.name, np.empty(0))
-        spans[line.name] = domain_of([np.array(numbers, dtype=np.float64), own])
-    models = [spans[line.name] for line in lines if line.kind != "floor"]
+    for model in (line.model for line in lines):
+        numbers = np.array([model.score, model.low, model.high], dtype=np.float64)
+        spans[model] = domain_of([numbers, splits.get(model.name, np.empty(0))])
+    models = [span for model, span in spans.items() if model.kind != "floor"]
     low, high = domain_of(models or list(spans.values()))
-    for line in lines:
-        if line.kind == "floor" and low - (high - low) <= spans[line.name][0] <= high:
-            low = min(low, spans[line.name][0])
+    for model, (least, _) in spans.items():
+        if model.kind == "floor" and low - (high - low) <= least <= high:
+            low = min(low, least)
     return padded((low, high), 0.03)
 
 
 def _line(line: ModelLine, scores: NDArray[np.float64], x: Linear, y: float) -> list[Markup]:
-    score, low, high = (line.numbers[key] for key in ("score", "low", "high"))
+    score, low, high = line.model.score, line.model.low, line.model.high
     if not is_known(score):
         return []
     ends = x.lengths
     across = float(x(score))
     worse = line.mark.name == "worse"
     style = "k7" if worse else "k0"
-    hint = element("title", f"{line.name}: {line.score}, {line.interval}; {line.mark.name}")
+    hint = element("title", f"{line.model.name}: {line.score}, {line.interval}; {line.mark.name}")
     if not ends[0] <= across <= ends[1]:
         at, way = (ends[0], 1) if across < ends[0] else (ends[1], -1)
         d = f"M{coordinate(at + 9 * way)} {y - 4:.1f}L{coordinate(at)} {y:.1f}l{9 * way} 4"

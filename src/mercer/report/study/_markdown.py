@@ -1,7 +1,7 @@
 """``write_markdown``: a results folder → a Markdown page and its figures as SVG files."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,11 @@ import pandas as pd
 from mercer._system.files import make_folder
 from mercer._system.results import only_from
 from mercer._system.vocabulary import mark_named
-from mercer._system.words import fixed, is_known
-from mercer.report._document import anchor, write_whole
+from mercer._system.words import is_known
+from mercer.report._document import anchor, render_template, write_whole
 from mercer.report.charts._figures import draw_figure
 from mercer.report.study._about import repeat_command, run_facts
-from mercer.report.study._paper_tables import decimals, table_name
+from mercer.report.study._paper_tables import decimals, table_name, with_spread
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import count_sentences, group_reasons, summarise
 
@@ -43,103 +43,60 @@ def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str])
     results, path = read_results(folder), Path(path)
     figures = path.with_suffix("")
     with only_from(Path(folder), "mercer reproduce"):
-        lines, drawings = _written(results, figures.name)
+        text, drawings = _written(results, figures.name)
     make_folder(figures)
     for file, drawing in drawings.items():
         write_whole(figures / file, drawing)
-    return write_whole(path, "\n".join(lines) + "\n")
+    return write_whole(path, text)
 
 
-def _written(results: Results, place: str) -> tuple[list[str], dict[str, str]]:
-    """Return the lines, and the figures by the names of their files."""
-    lines, drawings = [*_head(results)], {}
+def _written(results: Results, place: str) -> tuple[str, dict[str, str]]:
+    """Return the text, and the figures by the names of their files."""
+    summary = summarise(results.cells, [study["name"] for study in results.studies])
+    studies, drawings = [], {}
     for study in results.studies:
         cells = results.cells[results.cells["study"] == study["name"]]
-        lines += _study(study, cells)
+        tables = [_table(table, cells[cells["table"] == table["key"]]) for table in study["tables"]]
+        figures = []
         for number, figure in enumerate(study["figures"], start=1):
-            figure_number = figure["key"].removeprefix("Fig").lstrip("s. ")
-            lines += ["", f"### Figure {_plain(figure_number)}: {_plain(figure['title'])}", ""]
-            if figure["file"] is None:
-                lines.append(f"Not drawn: {_plain(figure['skipped'])}.")
-                continue
-            file = f"{anchor(study['name'])}-{number}.svg"
-            drawings[file] = draw_figure(results.panels[figure["file"]], figure["title"])
-            lines.append(f"![{_plain(figure['title'])}]({place}/{file})")
-            if figure["caption"]:
-                lines += ["", _plain(figure["caption"])]
-    return lines, drawings
+            file = None
+            if figure["file"] is not None:
+                file = f"{anchor(study['name'])}-{number}.svg"
+                drawings[file] = draw_figure(results.panels[figure["file"]], figure["title"])
+            printed = figure["key"].removeprefix("Fig").lstrip("s. ")
+            figures.append({**figure, "number": printed, "file": file})
+        studies.append({**study, "tables": tables, "figures": figures})
+    text = render_template(
+        "reproduction.md",
+        plain=_plain,
+        run=results.run,
+        command=repeat_command(results.run).replace("`", ""),
+        summary=summary,
+        said=count_sentences(summary),
+        facts=run_facts(results.run),
+        studies=studies,
+        place=place,
+    )
+    return text, drawings
 
 
-def _head(results: Results) -> Iterator[str]:
-    summary = summarise(results.cells, [study["name"] for study in results.studies])
-    mode = results.run.get("mode", "full")
-    yield f"# The papers, rerun: a {_plain(mode)} run"
-    yield ""
-    yield "Made by `mercer reproduce` (see [reproduce.md](reproduce.md)), not written by hand:"
-    yield f"`{repeat_command(results.run).replace('`', '')}`."
-    yield ""
-    said = count_sentences(summary)
-    yield f"Of {summary.total} published numbers {summary.measured} were measured: "
-    yield f"{said['measured']}." + (f" The others: {said['others']}." if said["others"] else "")
-    yield ""
-    marks = [mark.name for mark, _ in summary.parts()]
-    yield f"| study | {' | '.join(marks)} | all |"
-    yield "|---" * (len(marks) + 2) + "|"
-    for count in summary.studies:
-        numbers = " | ".join(str(count.counts.get(mark, 0) or "") for mark in marks)
-        yield f"| {_plain(count.name)} | {numbers} | {count.total} |"
-    yield ""
-    yield "A cell reads: published → measured ± deviation over replicates, and a mark: ✓ within the"
-    yield "published spread (the measured one where none is printed), ▲ better, ▽ short of it, ≠"
-    yield "different where neither way is better. Of several readings of the paper the nearest"
-    yield "counts; that is lenient. *Italic*: the honest protocol, everything chosen on training"
-    yield "rows alone."
-    yield ""
-    facts = [f"{name}: {value}" for name, value in run_facts(results.run)]
-    yield _plain("; ".join(facts)) + "."
-
-
-def _study(study: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
-    yield ""
-    yield f"## {_plain(study['title'])}"
-    yield ""
-    yield _plain(study["reference"])
-    for name, text in study["protocol"].items():
-        yield ""
-        yield f"**{_plain(name)}**: {_plain(text)}"
-    for what, why in study["missing"].items():
-        yield ""
-        yield f"Not to be had: {_plain(what)}. {_plain(why)}"
-    for table in study["tables"]:
-        yield from _table(table, cells[cells["table"] == table["key"]])
-
-
-def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
-    columns: Sequence[str] = table["columns"]
-    digits = {
-        name: max(1, min(2, decimals(cells.loc[cells["column"] == name, "published"])))
-        for name in columns
-    }
-    yield ""
-    yield f"### {_plain(table_name(table['key']))}: {_plain(table['title'])}"
-    yield ""
+def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> dict[str, Any]:
+    """Return what is known of a table, with its cells written."""
+    by_column = {name: cells[cells["column"] == name] for name in table["columns"]}
+    digits = {name: max(1, min(2, decimals(own["published"]))) for name, own in by_column.items()}
+    rows = [
+        (label, [_cell(own[own["row"] == label], digits[name]) for name, own in by_column.items()])
+        for label in (row["label"] for row in table["rows"])
+    ]
     better = table["better"] and f"{table['better']} is better"
-    unit = ", ".join(filter(None, [table["unit"], better]))
-    yield f"| {_plain(unit)} | {' | '.join(map(_plain, columns))} |"
-    yield "|---" * (len(columns) + 1) + "|"
-    for row in table["rows"]:
-        own = cells[cells["row"] == row["label"]]
-        texts = [_cell(own[own["column"] == name], digits[name]) for name in columns]
-        yield f"| {_plain(row['label'])} | {' | '.join(texts)} |"
-    if table["note"]:
-        yield ""
-        yield _plain(table["note"])
-    reasons = group_reasons(cells[cells["counts"]], ("short", "differs", "failed", "not run"))
-    for reason in reasons:
-        yield ""
-        where = _plain("; ".join(f"{cell['row']}, {cell['column']}" for cell in reason.cells))
-        sign = reason.mark.sign or _plain(reason.mark.name)
-        yield f"- {sign} {_plain(reason.text)} ({where})"
+    return {
+        **table,
+        "name": table_name(table["key"]),
+        "unit": ", ".join(filter(None, [table["unit"], better])),
+        "columns": [_plain(name) for name in table["columns"]],
+        "rows": rows,
+        "reasons": group_reasons(cells[cells["counts"]], ("short", "differs", "failed", "not run")),
+    }
 
 
 def _cell(lines: pd.DataFrame, places: int) -> str:
@@ -154,21 +111,18 @@ def _cell(lines: pd.DataFrame, places: int) -> str:
         reading = line["reading"]
         if is_known(line["published"]):
             parts.append(f"{line['published']:g} →")
-        parts.append(
-            _measured(line, places) if is_known(line["measured"]) else _plain(line["mark"])
-        )
-        parts.append(mark_named(line["mark"]).sign if is_known(line["measured"]) else "")
+        if is_known(line["measured"]):
+            parts.append(with_spread(line["measured"], line["spread"], places))
+            parts.append(mark_named(line["mark"]).sign)
+        else:
+            parts.append(_plain(line["mark"]))
     honest = lines[(lines["protocol"] == "honest") & lines["measured"].notna()]
     same = honest[honest["reading"] == reading]
     honest = same if len(same) else honest
     if len(honest):
-        parts.append(f"*{_measured(honest.iloc[0], places)}*")
+        line = honest.iloc[0]
+        parts.append(f"*{with_spread(line['measured'], line['spread'], places)}*")
     return " ".join(filter(None, parts))
-
-
-def _measured(line: Any, places: int) -> str:
-    spread = f" ± {fixed(line['spread'], places)}" if is_known(line["spread"]) else ""
-    return f"{fixed(line['measured'], places)}{spread}"
 
 
 def _plain(text: object) -> str:

@@ -117,6 +117,13 @@ def decimals(values: Iterable[float]) -> int:
     return found
 
 
+def with_spread(value: float, spread: float, places: int) -> str:
+    """Write a number and its spread, if it has one; nothing where there is no number."""
+    if not is_known(value):
+        return ""
+    return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")
+
+
 def table_name(key: str) -> str:
     """Return what a table is called: its number with "Table", or its own word."""
     numbered = re.fullmatch(r"[IVXLC\d]+[a-z]?([\s,–-]+[IVXLC\d]+[a-z]?)*( \(.*\))?", key)
@@ -206,7 +213,9 @@ def _row(
         if is_known(record["published"]):
             values.setdefault(slot, float(record["published"]))
         if not message:
-            _put_cell(lines, slot, _unmeasured_cell(record))
+            mark_alone = mark_named(record["mark"])
+            cell = Cell(mark=mark_alone, protocol=record["protocol"], hint=record["reason"])
+            _put_cell(lines, slot, cell)
     slots = [(column.name, reading) for column in columns for reading in column.readings]
     made = [
         Line(kind, tuple(line.get(slot, Cell()) for slot in slots))
@@ -293,10 +302,6 @@ def _measured_cell(record: _Record, places: int) -> Cell:
         counts=record["counts"] or mark.name == "ours",
         hint="; ".join(filter(None, [*hints, record["reason"]])),
     )
-
-
-def _unmeasured_cell(record: _Record) -> Cell:
-    return Cell(mark=mark_named(record["mark"]), protocol=record["protocol"], hint=record["reason"])
 
 
 def _lengths(cell: Cell) -> tuple[int, int]:

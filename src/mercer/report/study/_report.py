@@ -1,13 +1,12 @@
 """``write_report``: the results folder of ``mercer reproduce`` → ``report.html``."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from mercer._system.results import only_from
 from mercer._system.vocabulary import MARKS, mark_named
@@ -15,7 +14,13 @@ from mercer._system.words import fixed, is_known, signed
 from mercer.report._document import anchor, render_template, write_whole
 from mercer.report.charts._figures import draw_panel
 from mercer.report.study._about import repeat_command, run_facts
-from mercer.report.study._paper_tables import TableView, decimals, make_table, table_name
+from mercer.report.study._paper_tables import (
+    TableView,
+    decimals,
+    make_table,
+    table_name,
+    with_spread,
+)
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import StudyCount, count_sentences, summarise
 from mercer.report.study._verdicts import Verdict, compare_columns, written_audit
@@ -65,34 +70,6 @@ class TableSection:
     verdict: Verdict | None
 
 
-@dataclass(frozen=True)
-class FigureSection:
-    """A figure: its panels drawn, or why there are none."""
-
-    anchor: str
-    title: str
-    caption: str
-    panels: tuple[Markup, ...]
-    skipped: str
-
-
-@dataclass(frozen=True)
-class StudySection:
-    """A study as the page shows it."""
-
-    anchor: str
-    name: str
-    title: str
-    reference: str
-    protocol: Mapping[str, str]
-    missing: Mapping[str, str]
-    count: StudyCount
-    tables: tuple[TableSection, ...]
-    figures: tuple[FigureSection, ...]
-    audit: Sequence[Mapping[str, Any]]
-    seconds: float
-
-
 def render(results: Results) -> str:
     """Return the text of the page."""
     summary = summarise(results.cells, [study["name"] for study in results.studies])
@@ -101,9 +78,9 @@ def render(results: Results) -> str:
         for number, (study, count) in enumerate(zip(results.studies, summary.studies, strict=True))
     ]
     places = {
-        (section.name, study_table["key"]): table.anchor
+        (study["name"], table["key"]): shown.anchor
         for section, study in zip(sections, results.studies, strict=True)
-        for table, study_table in zip(section.tables, study["tables"], strict=True)
+        for shown, table in zip(section["tables"], study["tables"], strict=True)
     }
     return render_template(
         "page.html",
@@ -123,7 +100,8 @@ def render(results: Results) -> str:
 
 def _study(
     number: int, study: Mapping[str, Any], count: StudyCount, results: Results
-) -> StudySection:
+) -> dict[str, Any]:
+    """Return what is known of a study, with what the page adds: anchors, views and drawings."""
     name = study["name"]
     place = f"study-{number + 1}-{anchor(name)}"
     cells = results.cells[results.cells["study"] == name]
@@ -134,28 +112,23 @@ def _study(
         verdict = compare_columns(table, part, view.name)
         tables.append(TableSection(f"{place}-table-{k + 1}", view, verdict))
     figures = [
-        FigureSection(
-            anchor=f"{place}-figure-{k + 1}",
-            title=_figure_title(figure["key"], figure["title"]),
-            caption=figure["caption"],
-            panels=tuple(draw_panel(panel) for panel in results.panels.get(figure["file"], ())),
-            skipped=figure["skipped"],
-        )
+        {
+            **figure,
+            "anchor": f"{place}-figure-{k + 1}",
+            "title": _figure_title(figure["key"], figure["title"]),
+            "panels": [draw_panel(panel) for panel in results.panels.get(figure["file"], ())],
+        }
         for k, figure in enumerate(study["figures"])
     ]
-    return StudySection(
-        anchor=place,
-        name=name,
-        title=study["title"],
-        reference=study["reference"],
-        protocol=study["protocol"],
-        missing=study["missing"],
-        count=count,
-        tables=tuple(tables),
-        figures=tuple(figures),
-        audit=written_audit() if "roweis" in name.lower() else (),
-        seconds=_seconds(results.timings, name),
-    )
+    return {
+        **study,
+        "anchor": place,
+        "count": count,
+        "tables": tables,
+        "figures": figures,
+        "audit": written_audit() if "roweis" in name.lower() else (),
+        "seconds": _seconds(results.timings, name),
+    }
 
 
 def _figure_title(key: str, title: str) -> str:
@@ -186,8 +159,8 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
                 **{name: record[name] for name in ("study", "row", "column", "reading")},
                 "protocol": record["protocol"],
                 "table": table_name(record["table"]),
-                "published": _with_spread(published, record["published_spread"], printed),
-                "measured": _with_spread(measured, record["spread"], places),
+                "published": with_spread(published, record["published_spread"], printed),
+                "measured": with_spread(measured, record["spread"], places),
                 "difference": signed(measured - published, places) if both else "",
                 "mark": mark_named(record["mark"]),
                 "n": f"{record['n']:.0f}" if is_known(record["n"]) and record["n"] else "",
@@ -195,9 +168,3 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
             }
         )
     return lines
-
-
-def _with_spread(value: float, spread: float, places: int) -> str:
-    if not is_known(value):
-        return ""
-    return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")

@@ -9,43 +9,28 @@ from typing import Any
 import pandas as pd
 
 from mercer._system.results import check_folder, only_from, read_json, read_table
+from mercer._system.vocabulary import STUDY_TABLES
 
 _COMMAND = "mercer reproduce"
-_PLACE = ("study", "table", "row", "column", "reading", "protocol")
-_NUMBERS = (
+_NUMBERS = {
     "published", "published_spread", "published_dimension",
-    "measured", "spread", "dimension", "n", "seconds",
-)  # fmt: skip
-_CELLS = (*_PLACE, *_NUMBERS, "mark", "counts", "reason")
-_TIMINGS = (*_PLACE, "replication", "seconds")
-_FAILURES = (*_PLACE, "replication", "error")
+    "measured", "spread", "dimension", "n", "seconds", "replication",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a results folder holds.
+    """What a results folder holds: what :mod:`mercer.studies` describes, and the figures' panels.
 
-    Attributes
-    ----------
-    run : mapping
-        How it was run: mode, protocol, versions, machine, times.
-    studies : sequence of mapping
-        Titles, tables and figures of every study.
-    cells : DataFrame
-        A line per published cell and measured number.  ``counts`` marks the line that stands for
-        a published cell in the summary.
-    timings, failures : DataFrame
-        Seconds of jobs, and errors; empty where the file is missing.
-    panels : mapping from file to sequence of panels
-        What the figures show.
+    In `cells`, ``counts`` marks the line that stands for a published cell in the summary.
     """
 
     run: Mapping[str, Any]
     studies: Sequence[Mapping[str, Any]]
     cells: pd.DataFrame
-    timings: pd.DataFrame
+    timings: pd.DataFrame  # empty where the file is missing, as the next one
     failures: pd.DataFrame
-    panels: Mapping[str, Sequence[Mapping[str, Any]]]
+    panels: Mapping[str, Sequence[Mapping[str, Any]]]  # by the file of the figure
 
 
 def read_results(folder: str | os.PathLike[str]) -> Results:
@@ -57,7 +42,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         if key not in run:
             raise ValueError(f"{folder / 'run.json'} has no {key!r}: `{_COMMAND}` writes it.")
     studies = read_json(folder, "studies.json", list, _COMMAND)
-    cells = _read_lines(folder, "cells.csv", _CELLS)
+    cells = _read_lines(folder, "cells")
     try:
         _check_studies(folder, studies, cells)
     except (AttributeError, KeyError, TypeError) as error:
@@ -74,20 +59,21 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         run=run,
         studies=studies,
         cells=cells,
-        timings=_read_if_there(folder, "timings.csv", _TIMINGS),
-        failures=_read_if_there(folder, "failures.csv", _FAILURES),
+        timings=_read_if_there(folder, "timings"),
+        failures=_read_if_there(folder, "failures"),
         panels={file: read_json(folder, file, dict, _COMMAND).get("panels", []) for file in files},
     )
 
 
-def _read_lines(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
-    return read_table(folder, name, columns, set(columns) & {*_NUMBERS, "replication"})
+def _read_lines(folder: Path, name: str) -> pd.DataFrame:
+    columns = STUDY_TABLES[name]
+    return read_table(folder, f"{name}.csv", columns, _NUMBERS.intersection(columns))
 
 
-def _read_if_there(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
-    if not (folder / name).is_file():
-        return pd.DataFrame(columns=list(columns))
-    return _read_lines(folder, name, columns)
+def _read_if_there(folder: Path, name: str) -> pd.DataFrame:
+    if not (folder / f"{name}.csv").is_file():
+        return pd.DataFrame(columns=list(STUDY_TABLES[name]))
+    return _read_lines(folder, name)
 
 
 _STUDY = ("name", "title", "reference", "protocol", "missing", "tables", "figures")

@@ -33,11 +33,10 @@ class Reason:
         return list(groups.items())
 
 
-@dataclass(frozen=True)
-class StudyCount:
-    """Published cells of a study, by mark."""
+@dataclass(frozen=True, kw_only=True)
+class _Counts:
+    """Published cells, by mark."""
 
-    name: str
     counts: Mapping[str, int]
 
     @property
@@ -50,28 +49,25 @@ class StudyCount:
         return [(mark_named(name), count) for name, count in self.counts.items() if count]
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, kw_only=True)
+class StudyCount(_Counts):
+    """Published cells of a study, by mark."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(_Counts):
     """Published cells of all studies, by mark, with the reasons behind those not reached."""
 
-    counts: Mapping[str, int]
     studies: tuple[StudyCount, ...]
     missed: tuple[Reason, ...]
     unmeasured: tuple[Reason, ...]
 
     @property
-    def total(self) -> int:
-        """How many published cells."""
-        return sum(self.counts.values())
-
-    @property
     def measured(self) -> int:
         """How many of them were measured."""
         return sum(self.counts[name] for name in MEASURED)
-
-    def parts(self) -> list[tuple[Mark, int]]:
-        """Return marks that occur, in order, with their counts."""
-        return [(mark_named(name), count) for name, count in self.counts.items() if count]
 
 
 def summarise(cells: pd.DataFrame, studies: Sequence[str]) -> Summary:
@@ -80,7 +76,7 @@ def summarise(cells: pd.DataFrame, studies: Sequence[str]) -> Summary:
     return Summary(
         counts=_counts(published["mark"]),
         studies=tuple(
-            StudyCount(name, _counts(published.loc[published["study"] == name, "mark"]))
+            StudyCount(name=name, counts=_counts(published.loc[published["study"] == name, "mark"]))
             for name in studies
         ),
         missed=group_reasons(published, ("short", "differs")),

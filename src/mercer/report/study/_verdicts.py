@@ -149,7 +149,7 @@ def written_audit() -> list[dict[str, Any]]:
                 "table": f"Table {row['table']}",
                 "dataset": row["data set"],
                 "quantity": row["quantity"],
-                "printed": fixed(printed, places) if is_known(printed) else "–",
+                "printed": fixed(printed, places),
                 "recomputed": fixed(found, places),
                 "agrees": bool(row["agrees"]),
                 "compared": is_known(printed),

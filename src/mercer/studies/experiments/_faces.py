@@ -1,12 +1,10 @@
 """Faces and digits: rates by dimension, and tests of two classifiers (Rajamannar, Ramanan)."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -15,6 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from mercer._arrays import Array
 from mercer.comparison import (
     PairedTestResult,
     corrected_t_test,
@@ -34,10 +33,14 @@ from mercer.projections import (
 from mercer.studies._model import Outcome
 from mercer.studies._panels import Line, Panel
 from mercer.studies._task import Task
-from mercer.studies.experiments._holdout import Holdout, compact, kept_predictions
+from mercer.studies.experiments._holdout import (
+    Holdout,
+    compact,
+    judge,
+    kept_predictions,
+    per_cent_right,
+)
 from mercer.studies.experiments._nearest_neighbour import error_surface, nested_surface
-
-_Array = NDArray[Any]
 
 _NEIGHBOURS = 4  # K of section 5.1 of the paper.
 _LEVEL = 0.05  # The level of the tests in section 6.
@@ -46,7 +49,7 @@ _LEVEL = 0.05  # The level of the tests in section 6.
 # Data and splits ----------------------------------------------------------------------------------
 
 
-def _images(task: Task, rows: _Array | slice = slice(None)) -> _Array:
+def _images(task: Task, rows: Array | slice = slice(None)) -> Array:
     """Return images as rows; 32×32 ones are means of 2×2 pixels."""
     X = task.load().X[rows].astype(np.float64)
     if task.options.get("size") == 32:
@@ -54,7 +57,7 @@ def _images(task: Task, rows: _Array | slice = slice(None)) -> _Array:
     return X
 
 
-def _split(task: Task) -> tuple[_Array, _Array]:
+def _split(task: Task) -> tuple[Array, Array]:
     """Draw `per_class` training images of every class; test on the rest, or on the test set."""
     data = task.load()
     pool = np.arange(len(data.y)) if data.train_idx is None else data.train_idx[0]
@@ -80,9 +83,8 @@ def _part(task: Task) -> Holdout:
     )
 
 
-def _nearest(A: _Array, ya: _Array, B: _Array) -> _Array:
-    found: _Array = ya[cdist(B, A, "sqeuclidean").argmin(axis=1)]
-    return found
+def _nearest(A: Array, ya: Array, B: Array) -> Array:
+    return ya[cdist(B, A, "sqeuclidean").argmin(axis=1)]
 
 
 # Tables 2 and 3: rates ----------------------------------------------------------------------------
@@ -107,7 +109,7 @@ def rates(task: Task) -> Outcome:
     width = min(options["dimensions"], len(part.y_train) - 1)
     model = _projection(options["method"], options.get("parameters", {}), width)
 
-    def fit(X: _Array, y: _Array) -> Sequence[Any]:
+    def fit(X: Array, y: Array) -> Sequence[Any]:
         return [clone(model).fit(X, y)]
 
     if task.protocol == "paper":
@@ -123,21 +125,13 @@ def rates(task: Task) -> Outcome:
     best = int(surface[0].argmin()) + 1
     (fitted,) = fit(part.X_train, part.y_train)
     near, far = (fitted.transform(X)[:, :best] for X in (part.X_train, part.X_test))
-    return _recognised(part, _nearest(near, part.y_train, far), details={"dimension": best})
+    return per_cent_right(part, _nearest(near, part.y_train, far), details={"dimension": best})
 
 
 def plain(task: Task) -> Outcome:
     """Recognition rate of the nearest neighbour on grey values."""
     part = _part(task)
-    return _recognised(part, _nearest(part.X_train, part.y_train, part.X_test))
-
-
-def _recognised(
-    part: Holdout, predicted: _Array, details: Mapping[str, int] = MappingProxyType({})
-) -> Outcome:
-    """Return the recognition rate of some predictions, and the predictions."""
-    rate = 100 * np.mean(predicted == part.y_test)
-    return Outcome(values=rate, predictions=kept_predictions(part, predicted), details=details)
+    return per_cent_right(part, _nearest(part.X_train, part.y_train, part.X_test))
 
 
 # Tables 1 and 4-7, Fig. 1: two classifiers at C − 1 dimensions ------------------------------------
@@ -184,13 +178,13 @@ def _verdict(result: PairedTestResult) -> float:
     return float(np.sign(result.effect)) if result.pvalue < _LEVEL else 0.0
 
 
-def _rotated(X: _Array) -> _Array:
+def _rotated(X: Array) -> Array:
     """Turn rows so that they need no more columns than there are rows: distances stay."""
     U, lengths, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     return np.asarray(U * lengths)
 
 
-def _scores(task: Task, folds: int, repeats: int) -> _Array:
+def _scores(task: Task, folds: int, repeats: int) -> Array:
     """Return the rates of both (folds · repeats, 2) in random parts of equal size."""
     X, y = _rotated(_images(task)), task.load().y
     rng = task.rng()
@@ -219,7 +213,7 @@ def ten_folds(task: Task) -> Outcome:
     )
 
 
-def _five_by_two(task: Task) -> tuple[_Array, _Array, _Array, _Array]:
+def _five_by_two(task: Task) -> tuple[Array, Array, Array, Array]:
     """Return the rates of both, and p̄ and s² of the five replications."""
     rs, lap = _scores(task, 2, 5).T
     p = (rs - lap).reshape(5, 2)  # error of Laplacianfaces minus error of Roweis-Saul
@@ -314,4 +308,4 @@ def choice(task: Task) -> Outcome:
         count = len(part.y_train) - len(np.unique(part.y_train))
         pca = PCA(count, svd_solver="full")
         model = make_pipeline(pca, LinearDiscriminantAnalysis(), KNeighborsClassifier(1))
-    return _recognised(part, model.fit(part.X_train, part.y_train).predict(part.X_test))
+    return judge(model, part)

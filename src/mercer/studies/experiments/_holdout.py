@@ -1,16 +1,17 @@
 """Train on one part of a data set, predict the other: splits, scaling, per cent correct."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from mercer._arrays import Array
 from mercer.studies._model import Outcome
 from mercer.studies._task import Task
 
-_Array = NDArray[Any]
 _CHOSEN = ("bandwidth_", "rule_", "gamma_", "alpha_")  # what our estimators choose in fit
 
 
@@ -18,35 +19,28 @@ _CHOSEN = ("bandwidth_", "rule_", "gamma_", "alpha_")  # what our estimators cho
 class Holdout:
     """A training part and a test part; `rows` says which rows of the data set the second is."""
 
-    X_train: _Array
-    y_train: _Array
-    X_test: _Array
-    y_test: _Array
-    rows: _Array
+    X_train: Array
+    y_train: Array
+    X_test: Array
+    y_test: Array
+    rows: Array
 
-    def within(self, train: _Array, test: _Array) -> "Holdout":
+    @classmethod
+    def of(cls, X: Array, y: Array, train: Array, test: Array) -> "Holdout":
+        """Take the two parts from a table, by the numbers of their rows."""
+        return cls(X_train=X[train], y_train=y[train], X_test=X[test], y_test=y[test], rows=test)
+
+    def within(self, train: Array, test: Array) -> "Holdout":
         """Divide the training part once more; `rows` are then rows of the training part."""
-        return Holdout(
-            X_train=self.X_train[train],
-            y_train=self.y_train[train],
-            X_test=self.X_train[test],
-            y_test=self.y_train[test],
-            rows=test,
-        )
+        return Holdout.of(self.X_train, self.y_train, train, test)
 
 
 def holdout(task: Task, *, scale: bool) -> Holdout:
     """Return the parts that a job trains and tests on.
 
     The partition of the job's number, where the data set comes with partitions; random halves
-    from the job's seed elsewhere.
-
-    Parameters
-    ----------
-    task : Task
-    scale : bool
-        Whether columns are brought to mean 0 and variance 1: those of all rows under the protocol
-        "paper", those of the training rows under any other.
+    from the job's seed elsewhere.  With `scale`, columns get mean 0 and variance 1: of all rows
+    under the protocol "paper", of the training rows under any other.
     """
     data = task.load()
     if data.train_idx is not None and data.test_idx is not None:
@@ -54,12 +48,10 @@ def holdout(task: Task, *, scale: bool) -> Holdout:
     else:
         order = task.rng().permutation(data.y.size)
         train, test = np.split(order, [data.y.size // 2])
-    X: _Array = data.X
+    X: Array = data.X
     if scale:
         X = StandardScaler().fit(X if task.protocol == "paper" else X[train]).transform(X)
-    return Holdout(
-        X_train=X[train], y_train=data.y[train], X_test=X[test], y_test=data.y[test], rows=test
-    )
+    return Holdout.of(X, data.y, train, test)
 
 
 def judge(model: Any, part: Holdout) -> Outcome:
@@ -68,14 +60,21 @@ def judge(model: Any, part: Holdout) -> Outcome:
     The details are what the model chose: the best of a grid, or a bandwidth, rule, γ or ridge.
     """
     predicted = model.fit(part.X_train, part.y_train).predict(part.X_test)
+    return per_cent_right(part, predicted, _choices(model))
+
+
+def per_cent_right(
+    part: Holdout, predicted: Array, details: Mapping[str, float | str] = MappingProxyType({})
+) -> Outcome:
+    """Return the per cent of the test part that is predicted right, and the predictions."""
     return Outcome(
         values=100 * float(np.mean(predicted == part.y_test)),
         predictions=kept_predictions(part, predicted),
-        details=_choices(model),
+        details=details,
     )
 
 
-def kept_predictions(part: Holdout, predicted: _Array) -> dict[str, _Array]:
+def kept_predictions(part: Holdout, predicted: Array) -> dict[str, Array]:
     """Return what is kept of predictions of the test part, one row of them or several."""
     return {
         "rows": compact(part.rows),
@@ -84,7 +83,7 @@ def kept_predictions(part: Holdout, predicted: _Array) -> dict[str, _Array]:
     }
 
 
-def compact(numbers: _Array) -> _Array:
+def compact(numbers: Array) -> Array:
     """Return integers from 0 in the smallest type that holds them."""
     return numbers.astype(np.min_scalar_type(int(numbers.max())))
 

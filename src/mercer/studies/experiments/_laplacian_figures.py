@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from mercer._arrays import Array
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, NearestAngleClassifier, ParzenClassifier
 from mercer.kernels import gamma_from_width, mercer_width
@@ -16,14 +16,13 @@ from mercer.studies._task import Task
 from mercer.studies.experiments._plane import (
     MARKERS,
     grid,
-    regions,
     ring,
     scatter,
+    show_answers,
+    show_sample,
     two_gaussians,
 )
 from mercer.sums import kernel_sum
-
-_Array = NDArray[Any]
 
 # As the tables print them, and as `classifier_by_rule` knows them.
 CLASSIFIERS = {"Parzen window Bayes": "parzen", "SVM": "svm", "Laplacian": "laplacian"}
@@ -37,7 +36,7 @@ def draw_feature_maps(task: Task) -> list[Panel]:
     """Fig. 1: the ring, and the first two coordinates of (22) with and without densities."""
     X, y = ring(task.rng())
     X_new, y_new = ring(np.random.default_rng([task.seed, 1]), 1000, 3000)
-    panels = [Panel(title="(a) data", layers=scatter(X, y, _NAMES), equal=True)]
+    panels = [show_sample("(a) data", X, y, _NAMES)]
     for title, density in (("(b) Laplacian matrix", "parzen"), ("(c) kernel PCA", None)):
         model = make_pipeline(LaplacianFeatureMap(2, density=density), NearestAngleClassifier())
         Z = model.fit(X, y)[0].transform(X)
@@ -76,11 +75,7 @@ def draw_weights(task: Task) -> list[Panel]:
             equal=True,
         ),
         Panel(title="(b) weights", layers=by_row, x_label="row", y_label="weight"),
-        Panel(
-            title="(c) top 1 % significance vectors",
-            layers=[*scatter(X, y, _NAMES), _significant(X, alpha)],
-            equal=True,
-        ),
+        show_sample("(c) top 1 % significance vectors", X, y, _NAMES, _significant(X, alpha)),
     ]
 
 
@@ -93,18 +88,12 @@ def draw_outlier(task: Task) -> list[Panel]:
     model = LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
     alpha, bound = _alpha(model), _height(model) ** 0.5
     X_new, y_new = ring(np.random.default_rng([task.seed, 1]))
-    predicted = model.predict(X_new)
+    n_wrong = np.sum(model.predict(X_new) != y_new)
+    weighed = f"(a) training set; weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}"
+    tested = f"(b) test set: {n_wrong} of {len(y_new)} wrong"
     return [
-        Panel(
-            title=f"(a) training set; weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}",
-            layers=[*scatter(X, y, _NAMES), _significant(X, alpha)],
-            equal=True,
-        ),
-        Panel(
-            title=f"(b) test set: {np.sum(predicted != y_new)} of {len(y_new)} wrong",
-            layers=[regions(model, X_new), *scatter(X_new, y_new, _NAMES, predicted)],
-            equal=True,
-        ),
+        show_sample(weighed, X, y, _NAMES, _significant(X, alpha)),
+        show_answers(tested, model, X_new, y_new, _NAMES),
     ]
 
 
@@ -113,29 +102,24 @@ def draw_gaussians(task: Task) -> list[Panel]:
     X, y, X_test, y_test = imbalanced_draw(task.rng())
     names = ("rare", "common")
     panels = [
-        Panel(title="Fig. 4(a) training set", layers=scatter(X, y, names), equal=True),
-        Panel(title="Fig. 4(b) test set", layers=scatter(X_test, y_test, names), equal=True),
+        show_sample("Fig. 4(a) training set", X, y, names),
+        show_sample("Fig. 4(b) test set", X_test, y_test, names),
     ]
     for letter, (title, name) in zip("abc", CLASSIFIERS.items(), strict=True):
         model = classifier_by_rule(name, X).fit(X, y)
         predicted = model.predict(X_test)
         found, alarms = (np.sum((predicted == 0) & (y_test == c)) for c in (0, 1))
-        panels.append(
-            Panel(
-                title=f"Fig. 5({letter}) {title}: {found} of 10 found, {alarms} false alarms",
-                layers=[regions(model, X_test), *scatter(X_test, y_test, names, predicted)],
-                equal=True,
-            )
-        )
+        title = f"Fig. 5({letter}) {title}: {found} of 10 found, {alarms} false alarms"
+        panels.append(show_answers(title, model, X_test, y_test, names))
     return panels
 
 
-def imbalanced_draw(rng: np.random.Generator) -> tuple[_Array, _Array, _Array, _Array]:
+def imbalanced_draw(rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
     """Return X, y to learn from (5 rare, 100 common points) and X, y to classify (10, 200)."""
     return *two_gaussians(rng, 5, 100), *two_gaussians(rng, 10, 200)
 
 
-def classifier_by_rule(name: str, X: _Array) -> Any:
+def classifier_by_rule(name: str, X: Array) -> Any:
     """Return a classifier whose width is Silverman's (21) for these rows."""
     if name == "svm":
         # The paper does not print C; a hard margin makes as many false alarms as its Table II.
@@ -149,12 +133,11 @@ def _height(model: LaplacianClassifier) -> float:
     return float(len(model.weights_) * 2 * np.pi * model.bandwidth_**2)
 
 
-def _alpha(model: LaplacianClassifier) -> _Array:
+def _alpha(model: LaplacianClassifier) -> Array:
     """Return f̂^(−1/2) as the paper has it: `weights_` is in units of one window's peak."""
-    alpha: _Array = model.weights_ * (2 * np.pi * model.bandwidth_**2) ** 0.5
-    return alpha
+    return model.weights_ * (2 * np.pi * model.bandwidth_**2) ** 0.5
 
 
-def _significant(X: _Array, alpha: _Array) -> Points:
+def _significant(X: Array, alpha: Array) -> Points:
     top = np.argsort(alpha)[-int(np.ceil(0.01 * len(alpha))) :]
     return Points(x=X[top, 0], y=X[top, 1], label="significance vectors", colour=2, marker="cross")

@@ -7,20 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from mercer._arrays import Array
 from mercer.studies.experiments._holdout import Holdout
-
-_Array = NDArray[Any]
 
 # Distances that are kept at once, so that they stay in the processor's cache.
 _BLOCK = 2**15
 
 # Fits every variant of a method (every weight of a penalty, say) at once.
-Fitter = Callable[[_Array, _Array], Sequence[Any]]
+Fitter = Callable[[Array, Array], Sequence[Any]]
 
 
 def nearest_neighbour_labels(
-    A: _Array, ya: _Array, B: _Array, width: int, *, neighbors: int = 1
-) -> _Array:
+    A: Array, ya: Array, B: Array, width: int, *, neighbors: int = 1
+) -> Array:
     """Return the classes (dimensions, rows) that the nearest rows of A give to the rows of B.
 
     One row for the first 1, 2, …, `width` columns; where there are fewer, more of them change
@@ -46,18 +45,16 @@ def nearest_neighbour_labels(
             )
     if found:
         named[found:] = named[found - 1]
-    labels: _Array = classes[named]
-    return labels
+    return classes[named]
 
 
-def _vote(squared: _Array, codes: _Array, neighbors: int) -> _Array:
+def _vote(squared: Array, codes: Array, neighbors: int) -> Array:
     nearest = codes[np.argpartition(squared, neighbors - 1, axis=1)[:, :neighbors]]
     votes = [np.count_nonzero(nearest == code, axis=1) for code in range(codes.max() + 1)]
-    winner: _Array = np.argmax(votes, axis=0)
-    return winner
+    return np.argmax(votes, axis=0)
 
 
-def label_surface(fit: Fitter, part: Holdout, width: int, *, neighbors: int = 1) -> _Array:
+def label_surface(fit: Fitter, part: Holdout, width: int, *, neighbors: int = 1) -> Array:
     """Return the classes (variants, dimensions, rows) that models of the training part name."""
     return np.stack(
         [

@@ -5,12 +5,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.studies._panels import Points, Raster
+from mercer._arrays import Array
+from mercer.studies._panels import Panel, Points, Raster
 
 MARKERS: tuple[Literal["circle"], Literal["square"]] = ("circle", "square")
 Extent = tuple[float, float, float, float]
 
-_Array = NDArray[Any]
 _Sample = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -45,7 +45,7 @@ def half_moons(
 
 
 def scatter(
-    Z: _Array, y: _Array, names: tuple[str, str], predicted: _Array | None = None
+    Z: Array, y: Array, names: tuple[str, str], predicted: Array | None = None
 ) -> list[Points]:
     """Return the points of classes 0 and 1: markers by class, colours by prediction if given."""
     colours = y if predicted is None else predicted
@@ -60,7 +60,7 @@ def scatter(
     return layers
 
 
-def grid(X: _Array, size: int = 60) -> tuple[_Array, Extent]:
+def grid(X: Array, size: int = 60) -> tuple[Array, Extent]:
     """Return size² points over the rows and a margin, the lowest first, and their extent."""
     margin = 0.05 * np.ptp(X, axis=0)
     low, high = X.min(axis=0) - margin, X.max(axis=0) + margin
@@ -69,8 +69,19 @@ def grid(X: _Array, size: int = 60) -> tuple[_Array, Extent]:
     return points, (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
 
 
-def regions(model: Any, X: _Array, size: int = 60) -> Raster:
+def regions(model: Any, X: Array, size: int = 60) -> Raster:
     """Return the classes that a fitted model gives to the plane around the rows."""
     points, extent = grid(X, size)
     classes = np.asarray(model.predict(points)).reshape(size, size)
     return Raster(z=classes, extent=extent, scale="classes", label="class given")
+
+
+def show_sample(title: str, X: Array, y: Array, names: tuple[str, str], *on_top: Points) -> Panel:
+    """Return a panel of two classes, and of further points."""
+    return Panel(title=title, layers=[*scatter(X, y, names), *on_top], equal=True)
+
+
+def show_answers(title: str, model: Any, X: Array, y: Array, names: tuple[str, str]) -> Panel:
+    """Return a panel of the regions of a fitted model and of points, in the colours it gives."""
+    points = scatter(X, y, names, model.predict(X))
+    return Panel(title=title, layers=[regions(model, X), *points], equal=True)

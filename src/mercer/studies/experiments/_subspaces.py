@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -18,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from mercer._arrays import Array
 from mercer.projections import (
     LaplacianEigenmaps,
     LaplacianSupportVectorAnalysis,
@@ -33,8 +33,6 @@ from mercer.studies.experiments._nearest_neighbour import (
     nested_surface,
 )
 
-_Array = NDArray[Any]
-
 # What the paper states: folds, graph, price of an error, the ends of the grid of weights.
 FOLDS = 5
 _GRAPH: dict[str, Any] = {"n_neighbors": 10, "affinity_width": 1.0}
@@ -45,9 +43,6 @@ _PARTITION = 0
 _INNER_FOLDS = 3
 _KDA_SHRINKAGE = 1e-3
 _KERNEL_LPP_VARIANCE = 0.9999
-
-# (rows, classes, directions, options, weights λ) → a fitted transformer for every weight.
-Fit = Callable[[_Array, _Array, int, Mapping[str, Any], Sequence[float]], Sequence[Any]]
 
 
 # Parts of a data set -----------------------------------------------------------------------------
@@ -63,7 +58,7 @@ def _fold(task: Task) -> Holdout:
     a, b = list(folds.split(data.X, data.y))[task.replication]
     scaler = MinMaxScaler((-1, 1)).fit(data.X if task.protocol == "paper" else data.X[a])
     X = scaler.transform(data.X)
-    return Holdout(X_train=X[a], y_train=data.y[a], X_test=X[b], y_test=data.y[b], rows=b)
+    return Holdout.of(X, data.y, a, b)
 
 
 _EXPECTED = (
@@ -85,20 +80,19 @@ def _expected_warnings() -> Iterator[None]:
 # The two protocols -------------------------------------------------------------------------------
 
 
-def _measure(task: Task, fit: Fit) -> Outcome:
-    """Fit on the training folds and name the rows of the test fold by their nearest neighbour."""
+def run_projection(task: Task) -> Outcome:
+    """Fit a method on the training folds; rows of the test fold are named by their neighbours."""
+    options = task.options
     with _expected_warnings():
         part = _fold(task)
-        width = min(part.X_train.shape[1], task.options.get("dimensions", part.X_train.shape[1]))
-        return _choose(
-            task, part, lambda X, y, weights: fit(X, y, width, task.options, weights), width
-        )
+        width = min(part.X_train.shape[1], options.get("dimensions", part.X_train.shape[1]))
+        return _choose(task, part, lambda X, y, weights: _fit(X, y, width, options, weights), width)
 
 
 def _choose(
     task: Task,
     part: Holdout,
-    fit: Callable[[_Array, _Array, Sequence[float]], Sequence[Any]],
+    fit: Callable[[Array, Array, Sequence[float]], Sequence[Any]],
     width: int,
 ) -> Outcome:
     """Choose the weight λ and the dimension: by the test rows (paper) or without them (honest).
@@ -160,13 +154,45 @@ def _nearest_in_all_columns(part: Holdout) -> Outcome:
     )
 
 
-def run_lsva(task: Task) -> Outcome:
-    """LLSVA, KLSVA and, at λ = 0, MMDA, KMMDA."""
-    return _measure(task, _fit_lsva)
+def _fit(
+    X: Array, y: Array, width: int, options: Mapping[str, Any], weights: Sequence[float]
+) -> Sequence[Any]:
+    """Return what the method of the options has fitted, for LSVA at every weight λ."""
+    if options["method"] == "LSVA":
+        return _fit_lsva(X, y, width, options, weights)
+    return [_make_projection(width, options).fit(X, y)]
+
+
+def _make_projection(width: int, options: Mapping[str, Any]) -> Any:
+    """Return the projection that the options name, not fitted."""
+    kernel = {"kernel": "rbf", "gamma": options.get("gamma"), "eigen_solver": "dense"}
+    match options["method"]:
+        case "PCA":
+            return PCA(svd_solver="full")
+        case "LDA":
+            return LinearDiscriminantAnalysis()
+        case "LPP":
+            return LocalityPreservingProjection(n_components=width, **_GRAPH)
+        case "eigenmaps":
+            return LaplacianEigenmaps(n_components=width, **_GRAPH)
+        case "kernel PCA":
+            return KernelPCA(width, **kernel)
+        case "KDA":
+            lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=_KDA_SHRINKAGE)
+            return make_pipeline(KernelPCA(**kernel), lda)
+        case "kernel LPP":  # what the paper calls LE, on the graph of classes
+            lpp = LocalityPreservingProjection(
+                n_components=width,
+                neighborhood="class_knn",
+                pca_components=_KERNEL_LPP_VARIANCE,
+                **_GRAPH,
+            )
+            return make_pipeline(KernelPCA(**kernel), lpp)
+    raise ValueError(f"There is no projection {options['method']!r}.")
 
 
 def _fit_lsva(
-    X: _Array, y: _Array, width: int, options: Mapping[str, Any], weights: Sequence[float]
+    X: Array, y: Array, width: int, options: Mapping[str, Any], weights: Sequence[float]
 ) -> Sequence[Any]:
     lsva = LaplacianSupportVectorAnalysis(
         n_components=width,
@@ -187,11 +213,11 @@ def _fit_lsva(
 class _NoDirection:
     """Where w = 0 is the best machine: it names the larger class, and so does no dimension."""
 
-    def transform(self, X: _Array) -> _Array:
+    def transform(self, X: Array) -> Array:
         return np.empty((len(X), 0))
 
 
-def _fit_one(lsva: LaplacianSupportVectorAnalysis, X: _Array, y: _Array) -> Any:
+def _fit_one(lsva: LaplacianSupportVectorAnalysis, X: Array, y: Array) -> Any:
     try:
         return lsva.fit(X, y)
     except ValueError as error:
@@ -202,86 +228,6 @@ def _fit_one(lsva: LaplacianSupportVectorAnalysis, X: _Array, y: _Array) -> Any:
 def _raise_unless_flat(error: ValueError) -> None:
     if not str(error).startswith("No direction"):
         raise error
-
-
-def run_pca(task: Task) -> Outcome:
-    """PCA."""
-    return _measure(task, _fit_pca)
-
-
-def _fit_pca(X: _Array, y: _Array, width: int, *_: Any) -> Sequence[Any]:
-    return [PCA(svd_solver="full").fit(X)]
-
-
-def run_lda(task: Task) -> Outcome:
-    """LDA."""
-    return _measure(task, _fit_lda)
-
-
-def _fit_lda(X: _Array, y: _Array, *_: Any) -> Sequence[Any]:
-    return [LinearDiscriminantAnalysis().fit(X, y)]
-
-
-def run_lpp(task: Task) -> Outcome:
-    """LPP."""
-    return _measure(task, _fit_lpp)
-
-
-def _fit_lpp(X: _Array, y: _Array, width: int, *_: Any) -> Sequence[Any]:
-    return [LocalityPreservingProjection(n_components=width, **_GRAPH).fit(X)]
-
-
-def run_kpca(task: Task) -> Outcome:
-    """Kernel PCA."""
-    return _measure(task, _fit_kpca)
-
-
-def _fit_kpca(
-    X: _Array, y: _Array, width: int, options: Mapping[str, Any], *_: Any
-) -> Sequence[Any]:
-    return [_kernel_pca(options, n_components=width).fit(X)]
-
-
-def _kernel_pca(options: Mapping[str, Any], n_components: int | None = None) -> KernelPCA:
-    return KernelPCA(n_components, kernel="rbf", gamma=options["gamma"], eigen_solver="dense")
-
-
-def run_kda(task: Task) -> Outcome:
-    """KDA: kernel PCA, then LDA with a little shrinkage."""
-    return _measure(task, _fit_kda)
-
-
-def _fit_kda(
-    X: _Array, y: _Array, width: int, options: Mapping[str, Any], *_: Any
-) -> Sequence[Any]:
-    lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=_KDA_SHRINKAGE)
-    return [make_pipeline(_kernel_pca(options), lda).fit(X, y)]
-
-
-def run_eigenmaps(task: Task) -> Outcome:
-    """LE: Laplacian eigenmaps."""
-    return _measure(task, _fit_eigenmaps)
-
-
-def _fit_eigenmaps(X: _Array, y: _Array, width: int, *_: Any) -> Sequence[Any]:
-    return [LaplacianEigenmaps(n_components=width, **_GRAPH).fit(X)]
-
-
-def run_kernel_lpp(task: Task) -> Outcome:
-    """LE, read as what the paper calls it: LPP with a kernel; on the graph of classes."""
-    return _measure(task, _fit_kernel_lpp)
-
-
-def _fit_kernel_lpp(
-    X: _Array, y: _Array, width: int, options: Mapping[str, Any], *_: Any
-) -> Sequence[Any]:
-    lpp = LocalityPreservingProjection(
-        n_components=width,
-        neighborhood="class_knn",
-        pca_components=_KERNEL_LPP_VARIANCE,
-        **_GRAPH,
-    )
-    return [make_pipeline(_kernel_pca(options), lpp).fit(X, y)]
 
 
 # Few labels --------------------------------------------------------------------------------------
@@ -296,7 +242,7 @@ def run_few_labels(task: Task) -> Outcome:
     width = task.options["dimensions"]
     hidden = unlabelled if task.options["graph"] == "all rows" else unlabelled[:0]
 
-    def fit(X: _Array, y: _Array, weights: Sequence[float]) -> Sequence[Any]:
+    def fit(X: Array, y: Array, weights: Sequence[float]) -> Sequence[Any]:
         labels = np.concatenate([y, np.full(len(hidden), -1)])
         return _fit_lsva(np.vstack([X, hidden]), labels, width, task.options, weights)
 
@@ -309,7 +255,7 @@ def run_few_labels_nearest(task: Task) -> Outcome:
     return _nearest_in_all_columns(_few_labels(task)[0])
 
 
-def _few_labels(task: Task) -> tuple[Holdout, _Array]:
+def _few_labels(task: Task) -> tuple[Holdout, Array]:
     """Labelled rows and test rows, and the rows that lend no label."""
     data = task.load()
     outer = StratifiedShuffleSplit(1, test_size=0.3, random_state=task.seed)
@@ -317,32 +263,20 @@ def _few_labels(task: Task) -> tuple[Holdout, _Array]:
     draw = StratifiedShuffleSplit(1, train_size=0.1, random_state=task.seed)
     known, hidden = next(draw.split(train, data.y[train]))
     X = MinMaxScaler((-1, 1)).fit(data.X[train]).transform(data.X)
-    a = train[known]
-    part = Holdout(X_train=X[a], y_train=data.y[a], X_test=X[test], y_test=data.y[test], rows=test)
-    return part, X[train[hidden]]
+    return Holdout.of(X, data.y, train[known], test), X[train[hidden]]
 
 
 # Figures -----------------------------------------------------------------------------------------
 
 
-def run_linear_maps(task: Task) -> Sequence[Panel]:
-    """Fig. 1."""
-    fits = {"LLSVA": _fit_lsva, "LDA": _fit_lda, "PCA": _fit_pca, "LPP": _fit_lpp}
-    return _panels(task, fits)
-
-
-def run_kernel_maps(task: Task) -> Sequence[Panel]:
-    """Fig. 2."""
-    fits = {"KLSVA": _fit_lsva, "KDA": _fit_kda, "KPCA": _fit_kpca, "LE": _fit_eigenmaps}
-    return _panels(task, fits)
-
-
-def _panels(task: Task, fits: Mapping[str, Fit]) -> Sequence[Panel]:
+def run_maps(task: Task) -> Sequence[Panel]:
+    """Figs 1 and 2: the options say which method a panel shows, by its title."""
     data = task.load()
     X = MinMaxScaler((-1, 1)).fit_transform(data.X)
     panels = []
-    for title, fit in fits.items():
-        (model,) = fit(X, data.y, 2, task.options, [task.options["weight"]])
+    for title, method in task.options["maps"].items():
+        options = {**task.options, "method": method}
+        (model,) = _fit(X, data.y, 2, options, [task.options["weight"]])
         Z = model.transform(X)
         points = [
             Points(x=Z[data.y == c, 0], y=Z[data.y == c, 1], label=name, colour=c)

@@ -5,23 +5,20 @@ draw is measured here over many.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 
+from mercer._arrays import Array
 from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers import ISEClassifier
 from mercer.kernels import gamma_from_width, mercer_width
 from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
 from mercer.studies._task import Task
-from mercer.studies.experiments._plane import half_moons, regions, scatter
+from mercer.studies.experiments._plane import half_moons, scatter, show_answers, show_sample
 from mercer.sums import kernel_sum
-
-_Array = NDArray[Any]
 
 _NAMES = ("upper", "lower")
 _LOWER = _NAMES.index("lower")
@@ -33,11 +30,11 @@ _HARD = 1e8  # a C that no weight reaches
 class _Moons:
     """Half-moons to learn from, perhaps with outliers, others to classify, and the width (18)."""
 
-    X: _Array
-    y: _Array
-    X_test: _Array
-    y_test: _Array
-    outliers: _Array
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+    outliers: Array
     bandwidth: float
 
     @property
@@ -111,7 +108,7 @@ def classify_outliers(task: Task) -> Outcome:
     return Outcome(values=dict(zip(_OUTLIERS, np.transpose(found), strict=True)))
 
 
-def weighted_ise(moons: _Moons) -> _Array:
+def weighted_ise(moons: _Moons) -> Array:
     """Return Ω(⟨m₁ − m₂, Φ(x)⟩ + b) at the test points, b by (39) from weighted means (43).
 
     That is what a hard-margin SVM computes, (49)–(55).
@@ -125,8 +122,7 @@ def weighted_ise(moons: _Moons) -> _Array:
         squared_norms.append(side @ kernel_sum(nodes, weights=side, bandwidth=moons.width))
         sums.append(kernel_sum(moons.X_test, nodes, weights=side, bandwidth=moons.width))
     b = (squared_norms[1] - squared_norms[0]) / 2
-    values: _Array = omega * (sums[0] - sums[1] + b)
-    return values
+    return omega * (sums[0] - sums[1] + b)
 
 
 # Figures ------------------------------------------------------------------------------------------
@@ -167,7 +163,7 @@ def draw_geometry(task: Task) -> list[Panel]:
     ]
 
 
-def plane_of(K: _Array, first: _Array, second: _Array) -> _Array:
+def plane_of(K: Array, first: Array, second: Array) -> Array:
     """Return an orthonormal basis of two means' plane, as combinations of Φ: (n, 2).
 
     The first vector points from the second mean to the first one.
@@ -184,22 +180,12 @@ def draw_results(task: Task) -> list[Panel]:
     moons = draw_moons(task.rng(), outliers=task.options["outliers"])
     X = np.vstack([moons.X_test, moons.outliers])
     y = np.append(moons.y_test, np.full(len(moons.outliers), _LOWER))
-    panels = [
-        Panel(
-            title=f"(a) training set, σ = {moons.bandwidth:.2f}",
-            layers=scatter(moons.X, moons.y, _NAMES),
-            equal=True,
-        )
-    ]
-    for title, model in (("(b) ISE", moons.ise()), ("(c) SVM", moons.svm())):
-        predicted = model.predict(X)
-        panels.append(
-            Panel(
-                title=f"{title}: {np.sum(predicted != y)} of {len(y)} new points wrong",
-                layers=[regions(model, X), *scatter(X, y, _NAMES, predicted)],
-                equal=True,
-            )
-        )
+    title = f"(a) training set, σ = {moons.bandwidth:.2f}"
+    panels = [show_sample(title, moons.X, moons.y, _NAMES)]
+    for name, model in (("(b) ISE", moons.ise()), ("(c) SVM", moons.svm())):
+        n_wrong = np.sum(model.predict(X) != y)
+        title = f"{name}: {n_wrong} of {len(y)} new points wrong"
+        panels.append(show_answers(title, model, X, y, _NAMES))
     return panels
 
 

@@ -3,15 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mercer._arrays import Array
 from mercer.datasets import Dataset
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._panels import Line, Panel, Points
 from mercer.studies._task import Task
-
-_Array = NDArray[Any]
 
 _ALPHA = 0.001  # the paper's μ, section 4
 _EPSILON = 0.008  # the paper's ε is not printed; this one fits most of its counts
@@ -38,7 +36,7 @@ _SCALES = {"class": "Σ Nᵢ/lᵢ", "total": "N/l", "sum": "N as printed"}
 # What is fitted -----------------------------------------------------------------------------------
 
 
-def _fit(task: Task, X: _Array, y: _Array) -> Any:
+def _fit(task: Task, X: Array, y: Array) -> Any:
     """Fit what the options name; the width is that of these rows."""
     options = task.options
     if options["model"] == "self-tuned":
@@ -56,7 +54,7 @@ def _fit(task: Task, X: _Array, y: _Array) -> Any:
     ).fit(X, y)
 
 
-def _predict(task: Task, model: Any, X: _Array, y: _Array, B: _Array) -> _Array:
+def _predict(task: Task, model: Any, X: Array, y: Array, B: Array) -> Array:
     """Predict rows of B: by the nearer class mean, or by the model's own threshold."""
     if task.options["threshold"] == "priors":
         return np.asarray(model.predict(B))
@@ -65,7 +63,7 @@ def _predict(task: Task, model: Any, X: _Array, y: _Array, B: _Array) -> _Array:
     return np.asarray(abs(new - means[1]) < abs(new - means[0]), dtype=int)
 
 
-def _partitions(data: Dataset) -> tuple[_Array, _Array]:
+def _partitions(data: Dataset) -> tuple[Array, Array]:
     if data.train_idx is None or data.test_idx is None:
         raise ValueError(f"{data.name} has no partitions.")
     return data.train_idx, data.test_idx
@@ -125,7 +123,7 @@ def count_nodes(task: Task) -> Outcome:
     return Outcome(values=float(stop_at(model.criterion_path_, task.options["epsilon"])))
 
 
-def stop_at(criterion: _Array, epsilon: float) -> int:
+def stop_at(criterion: Array, epsilon: float) -> int:
     """Return the first s with |J_s − J_{s−1}| < ε, as printed; all nodes where there is none."""
     small = np.flatnonzero(np.abs(np.diff(criterion)) < epsilon)
     return int(small[0]) + 2 if len(small) else len(criterion)

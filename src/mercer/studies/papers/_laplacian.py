@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -16,6 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from mercer._arrays import Array
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant
@@ -42,8 +42,7 @@ from mercer.studies.experiments._laplacian_figures import (
     imbalanced_draw,
 )
 
-_Array = NDArray[Any]
-_Draw = tuple[_Array, _Array, _Array, _Array]  # X and y to learn from, X and y to classify
+_Draw = tuple[Array, Array, Array, Array]  # X and y to learn from, X and y to classify
 
 # Tables I–V: counts of confusion ------------------------------------------------------------------
 

@@ -6,32 +6,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mercer.studies._model import (
-    Figure,
-    Method,
-    Outcome,
-    Protocol,
-    Row,
-    Study,
-    Table,
-    read_published,
-)
+from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._task import Task
 from mercer.studies.experiments._subspaces import (
     FOLDS,
-    run_eigenmaps,
     run_few_labels,
     run_few_labels_nearest,
-    run_kda,
-    run_kernel_lpp,
-    run_kernel_maps,
-    run_kpca,
-    run_lda,
-    run_linear_maps,
-    run_lpp,
-    run_lsva,
+    run_maps,
     run_nearest,
-    run_pca,
+    run_projection,
 )
 
 _BINARY = {
@@ -62,7 +45,6 @@ _SEVERAL = {
 _FLAT = ("Diabetes", "German", "Liver", "Transfusion", "Balance", "Vehicle", "Vowel")
 _NOISY = ("Australian", "Diabetes", "Liver", "Transfusion")
 
-_BOTH: tuple[Protocol, ...] = ("paper", "honest")
 _GRID, _SHORT_GRID = {"weights": 30}, {"weights": 4}
 _WIDTHS = (0.1, 0.5)  # of the kernel: the first fits KLSVA best, the second KPCA
 # With a kernel, more directions take long; the paper prints 17 at most.
@@ -72,47 +54,52 @@ _NOT_SOY = tuple(label for label in (*_BINARY, *_SEVERAL) if not label.startswit
 _SLOW: dict[str, Any] = {"rows": _NOT_SOY, "quick_replications": 0}
 
 
-def _method(column: str, run: Callable[[Task], Outcome], reading: str = "", **rest: Any) -> Method:
-    return Method(columns=(column,), run=run, reading=reading, protocols=_BOTH, **rest)
+def _projection(
+    column: str, method: str, reading: str = "", options: Any = None, **rest: Any
+) -> Method:
+    options = {"method": method, **(options or {})}
+    return _both(column, run_projection, reading=reading, options=options, **rest)
+
+
+def _both(column: str, run: Callable[[Task], Outcome], **rest: Any) -> Method:
+    return Method(columns=(column,), run=run, protocols=("paper", "honest"), **rest)
 
 
 def _lsva(column: str, reading: str = "", options: Any = None, **rest: Any) -> Method:
     """Return LSVA with its grid of weights."""
     grid = {**_GRID, **(options or {})}
-    return _method(column, run_lsva, reading, options=grid, quick=_SHORT_GRID, **rest)
+    return _projection(column, "LSVA", reading, grid, quick=_SHORT_GRID, **rest)
 
 
-def _by_width(column: str, run: Callable[[Task], Outcome]) -> tuple[Method, ...]:
+def _by_width(column: str, method: str) -> tuple[Method, ...]:
     """Return a method for both widths of the kernel."""
-    return tuple(
-        _method(column, run, f"γ = {gamma}", options={"gamma": gamma}) for gamma in _WIDTHS
-    )
+    return tuple(_projection(column, method, f"γ = {gamma}", {"gamma": gamma}) for gamma in _WIDTHS)
 
 
 _LINEAR = (
-    _method("1-NN", run_nearest),
+    _both("1-NN", run_nearest),
     _lsva("LLSVA"),
     _lsva("LLSVA", "squared hinge", {"loss": "squared_hinge"}, rows=_FLAT),
-    _method("PCA", run_pca),
-    _method("LDA", run_lda),
-    _method("LPP", run_lpp),
-    _method("MMDA", run_lsva),
+    _projection("PCA", "PCA"),
+    _projection("LDA", "LDA"),
+    _projection("LPP", "LPP"),
+    _projection("MMDA", "LSVA"),
 )
 
 _WIDE, _NARROW = ({"gamma": gamma, **_MOST} for gamma in _WIDTHS)
 _VOTE = {"gamma": 0.1, "neighbors": 15}
 _KERNEL = (
-    _method("1-NN", run_nearest),
+    _both("1-NN", run_nearest),
     _lsva("KLSVA", "γ = 0.1", _WIDE),
     _lsva("KLSVA", "γ = 0.5", _NARROW, **_SLOW),
     _lsva("KLSVA", "γ = 0.1, 15-NN", _VOTE, rows=_NOISY),
-    *_by_width("KPCA", run_kpca),
-    *_by_width("KDA", run_kda),
-    _method("LE", run_eigenmaps, "eigenmaps"),
-    _method("LE", run_kernel_lpp, "kernel LPP, same class, γ = 0.5", options={"gamma": 0.5}),
-    _method("KMMDA", run_lsva, "γ = 0.1", options=_WIDE),
-    _method("KMMDA", run_lsva, "γ = 0.5", options=_NARROW, **_SLOW),
-    _method("KMMDA", run_lsva, "γ = 0.1, 15-NN", options=_VOTE, rows=_NOISY),
+    *_by_width("KPCA", "kernel PCA"),
+    *_by_width("KDA", "KDA"),
+    _projection("LE", "eigenmaps", "eigenmaps"),
+    _projection("LE", "kernel LPP", "kernel LPP, same class, γ = 0.5", {"gamma": 0.5}),
+    _projection("KMMDA", "LSVA", "γ = 0.1", _WIDE),
+    _projection("KMMDA", "LSVA", "γ = 0.5", _NARROW, **_SLOW),
+    _projection("KMMDA", "LSVA", "γ = 0.1, 15-NN", _VOTE, rows=_NOISY),
 )
 
 
@@ -267,13 +254,13 @@ _FEW_LABELS = Table(
     ),
     methods=(
         Method(columns=("1-NN",), run=run_few_labels_nearest),
-        _method("KMMDA, labelled rows", run_few_labels, options={**_FEW, "graph": "labelled rows"}),
-        _method(
+        _both("KMMDA, labelled rows", run_few_labels, options={**_FEW, "graph": "labelled rows"}),
+        _both(
             "KLSVA, labelled rows",
             run_few_labels,
             options={**_FEW, "graph": "labelled rows", "weights": 4},
         ),
-        _method(
+        _both(
             "KLSVA, all rows", run_few_labels, options={**_FEW, "graph": "all rows", "weights": 4}
         ),
     ),
@@ -306,17 +293,24 @@ STUDY = Study(
             key="1",
             title="Thyroid in two dimensions, linear methods",
             caption="All 215 patients. The paper does not state λ here: it is 1.",
-            run=run_linear_maps,
+            run=run_maps,
             dataset="newthyroid",
-            options={"weight": 1.0},
+            options={
+                "maps": {"LLSVA": "LSVA", "LDA": "LDA", "PCA": "PCA", "LPP": "LPP"},
+                "weight": 1.0,
+            },
         ),
         Figure(
             key="2",
             title="Thyroid in two dimensions, other methods",
             caption="All 215 patients. The paper states neither λ nor the kernel: λ = 1, γ = 0.1.",
-            run=run_kernel_maps,
+            run=run_maps,
             dataset="newthyroid",
-            options={"weight": 1.0, "gamma": 0.1},
+            options={
+                "maps": {"KLSVA": "LSVA", "KDA": "KDA", "KPCA": "kernel PCA", "LE": "eigenmaps"},
+                "weight": 1.0,
+                "gamma": 0.1,
+            },
         ),
     ),
 )
