@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from mercer.studies import run_studies
 from mercer.studies._store import read_outcome
@@ -195,10 +196,13 @@ def test_progress_counts_every_job_and_ends_with_nothing_left(toy, tmp_path):
     assert seen[-1].seconds_left == 0
 
 
-def test_two_workers_find_what_one_finds(toy, tmp_path):
+def test_two_workers_find_what_one_finds(toy, tmp_path, monkeypatch):
+    """With one thread for each job, however many there would be."""
     study = toy()
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")  # of the workers
     for folder, n_jobs in (("one", 1), ("two", 2)):
-        found = run_studies([study], tmp_path / folder, n_jobs=n_jobs)
+        with threadpool_limits(2):  # of this process
+            found = run_studies([study], tmp_path / folder, n_jobs=n_jobs)
         assert set(found.scores.loc[found.scores["column"] == "threads", "value"]) == {1.0}
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
