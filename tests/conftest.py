@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# As many processes as there are cores, each with as many threads, wait for each other most of the
-# time: the suite then took three times as long.  Libraries ask for the variable when they are
+# As many processes as there are cores, each with as many threads, wait for each other: linear
+# algebra then took three times the processor time.  Libraries ask for the variable when they are
 # loaded, so nothing above may import NumPy.  Tests of threads say how many they want.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
