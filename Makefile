@@ -16,7 +16,7 @@ QUICK = tests/test_layers.py tests/test_public_api.py tests/test_import_is_light
 	tests/tables/test_read.py tests/tables/test_kinds.py \
 	tests/comparison/test_mcnemar.py tests/comparison/test_paired_t.py tests/comparison/test_five_by_two.py
 
-.PHONY: help quick campaigns torture mutants faults security load cluster pages peers audit oldest
+.PHONY: help quick campaigns torture interpreter mutants faults security load cluster pages peers audit oldest
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,10 +24,13 @@ help:  ## this list
 quick:  ## what to run after every edit
 	$(PYTHON) -m pytest -q -n auto $(QUICK)
 
-campaigns: torture mutants faults security load cluster pages peers  ## all of tests/campaigns
+campaigns: torture interpreter mutants faults security load cluster pages peers  ## all of tests/campaigns
 
 torture:  ## 200 000 generated cases of the numerical code
 	MERCER_TORTURE_SEED=$(MERCER_TORTURE_SEED) $(CAMPAIGN)/torture
+
+interpreter:  ## kernels of Triton, every form with every option, without a device
+	$(CAMPAIGN)/interpreter
 
 mutants:  ## breaks the maths on purpose and counts who notices
 	PYTHONPATH=tests/campaigns $(PYTHON) -m mutants.run $(ARGS)

@@ -6,8 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-import sklearn
 from hypothesis import settings
+
+# As many processes as there are cores, each with as many threads, wait for each other: linear
+# algebra then took three times the processor time.  Libraries ask for the variable when they are
+# loaded, so nothing above may import NumPy.  Tests of threads say how many they want.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("mercer", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("mercer")
@@ -81,6 +86,8 @@ def dispatch(torch, monkeypatch):
 
     Scikit-learn asks for the variable because of its own calls of SciPy; Mercer makes none.
     """
+    import sklearn
+
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     with sklearn.config_context(array_api_dispatch=True):
         yield

@@ -18,7 +18,7 @@ from mercer.graphs import laplacian
 from mercer.information import _divergences, _estimates, _laplacian_cut, _permutations
 from mercer.kernels import KERNELS, squared_distances
 from mercer.samples import _in_memory
-from mercer.spectral._ridge import RidgeBasis, decompose_features
+from mercer.spectral import RidgeBasis, decompose_features
 from mercer.sums import Removal, left_out_log_sums
 from mercer.sums._geometry import _radius
 from mercer.sums._problem import LOG_SUM, SUM, Box, Problem, compute

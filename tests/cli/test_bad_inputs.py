@@ -22,6 +22,7 @@ import pytest
 
 import mercer.comparison
 from mercer.cli import main
+from mercer.cli._map import draw_map
 from mercer.comparison import compare_in_rounds
 from mercer.tables import read_table
 
@@ -96,12 +97,15 @@ def accepted(capsys):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Compare in this process and for two rounds."""
+    """Compare and draw the map in this process, for two rounds."""
 
     def two_rounds(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
+    monkeypatch.setattr(
+        "mercer.cli._map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+    )
     return ["--models", "dummy,logistic", "--budget", "10m"]
 
 
@@ -559,8 +563,9 @@ def process(*arguments, **options):
     )
 
 
-def test_the_reader_of_a_pipe_may_leave(model):
-    with process("info", model, "--json") as run:
+@pytest.mark.parametrize("command", ["--version", "datasets"])
+def test_the_reader_of_a_pipe_may_leave(command):
+    with process(command) as run:
         run.stdout.close()
         assert run.stderr.read() == b""
     assert run.returncode == 0

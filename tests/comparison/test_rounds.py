@@ -1,7 +1,5 @@
 """``compare_in_rounds``: the same splits for all, the budget kept, and literal statistics."""
 
-import subprocess
-import sys
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -22,7 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from comparison.sleeper import Sleeper
 from mercer.comparison import choose_metric, compare_in_rounds, holm_correction
 from mercer.comparison._result import mean_interval
 from mercer.comparison.engine._metrics import METRICS, score_all
@@ -188,14 +185,6 @@ def test_a_budget_too_short_for_all_is_said(clock):
     assert list(found.scores) == ["a"]
     assert "before its first fit was done" in found.notes["b"]
     assert "nothing to compare" in found.answer
-
-
-def test_a_fit_that_takes_more_than_its_share_is_stopped_and_a_dead_process_is_an_error():
-    models = {"quick": GaussianNB(), "dies": Sleeper(dies=True), "slow": Sleeper(300.0)}
-    found = compare_in_rounds(models, X, Y, budget=30.0, max_rounds=2, n_jobs=1, random_state=0)
-    assert list(found.scores) == ["quick"]
-    assert "its share of the budget" in found.notes["slow"]
-    assert "ended from outside" in found.errors["dies"]
 
 
 @pytest.mark.parametrize("stop_at", [5, 7, 8])
@@ -520,20 +509,3 @@ def test_wrong_data_are_refused():
         compare_in_rounds(MODELS, X, np.r_[Y[:-1], 9])
     with pytest.raises(ValueError, match="dict of names"):
         compare_in_rounds([GaussianNB()], X, Y)
-
-
-def test_a_script_without_a_protected_entry_is_told(tmp_path):
-    """With more rows than a pipe holds: the parent once waited for ever for the first to read."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import numpy as np\n"
-        "from sklearn.dummy import DummyClassifier\n"
-        "from mercer.comparison import compare_in_rounds\n"
-        "X = np.zeros((20_000, 10))\n"
-        "models = {'a': DummyClassifier(), 'b': DummyClassifier()}\n"
-        "compare_in_rounds(models, X, X[:, 0] + np.arange(20_000) % 2, budget=20, n_jobs=2)\n",
-        encoding="utf-8",
-    )
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 1
-    assert "must protect its entry by if __name__ == '__main__':" in ran.stderr

@@ -185,18 +185,29 @@ def test_unknown_studies_and_files_get_a_sentence(tmp_path):
         load_study(str(tmp_path / "empty.py"))
 
 
-def _imported_after(code):
-    """Return the modules of papers that a fresh process has imported after some code."""
-    program = f"import sys; {code}; print(*(m for m in sys.modules if '.papers._' in m))"
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+FINDING = """
+import sys
+from mercer.studies import list_studies, load_study
+
+def forget_papers():
+    found = [name for name in sys.modules if ".papers._" in name]
+    for name in found:
+        del sys.modules[name]
+    return found
+
+names = list_studies()
+print(forget_papers())
+for name in names:
+    load_study(name)
+    print(forget_papers())
+"""
 
 
 def test_finding_one_study_imports_one_study():
-    assert _imported_after("from mercer.studies import list_studies; list_studies()") == []
-    for name in list_studies():
-        (module,) = _imported_after(f"from mercer.studies import load_study; load_study({name!r})")
-        assert module == f"mercer.studies.papers._{name.replace('-', '_')}"
+    command = [sys.executable, "-c", FINDING]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    expected = [[f"mercer.studies.papers._{name.replace('-', '_')}"] for name in list_studies()]
+    assert printed.splitlines() == [str(modules) for modules in [[], *expected]]
 
 
 @pytest.mark.parametrize("name", list_studies())

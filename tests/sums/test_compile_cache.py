@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numba
@@ -148,27 +146,3 @@ def test_a_full_disk_is_no_reason_not_to_compile(fresh, tmp_path, monkeypatch, c
     monkeypatch.setattr(os, call, full)
     assert fresh(21.0) == (42.0, False)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-SUMS = """
-import sys
-import numpy as np
-from mercer.sums import kernel_sum, log_kernel_sum
-rng = np.random.default_rng(0)
-X, Y = rng.normal(size=(300, 5)), rng.normal(size=(400, 5))
-groups = np.arange(400) % 3
-found = [f(X, Y, kernel=kernel, bandwidth=[1.0, 0.6], groups=groups)
-         for f in (kernel_sum, log_kernel_sum) for kernel in ("gaussian", "cauchy")]
-np.save(sys.argv[1], np.stack(found))
-"""
-
-
-def test_who_compiles_has_the_bits_of_who_loads(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "code")}
-    results = []
-    for name in ("compiled.npy", "loaded.npy"):
-        command = [sys.executable, "-c", SUMS, str(tmp_path / name)]
-        subprocess.run(command, env=environment, check=True)
-        results.append(np.load(tmp_path / name))
-    assert any((tmp_path / "code").rglob("*.nbc"))
-    np.testing.assert_array_equal(*results)

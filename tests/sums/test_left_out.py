@@ -77,7 +77,7 @@ def check(X, groups, bandwidths, weights, removal, tol):
     assert np.asarray(out).dtype == np.float64
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 23),

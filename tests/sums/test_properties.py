@@ -69,7 +69,7 @@ def cases(draw, most_rows=60, factors=(0.4, 0.7, 1.0, 2.5), dtypes=(np.float32, 
 
 
 # The backend fixture has no state, so that the examples of one test may share it.
-properties = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+properties = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @properties

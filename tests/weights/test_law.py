@@ -13,14 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 import mercer
-from mercer.samples import count_rows
-from mercer.samples._weights import (
-    as_counts,
-    is_whole,
-    merge_copies,
-    places_of_keys,
-    row_keys,
-)
+from mercer.samples import count_rows, merge_copies
+from mercer.samples._weights import as_counts, is_whole, places_of_keys, row_keys
 
 SELF_TUNED = {
     "laplacian": mercer.LaplacianClassifier(),

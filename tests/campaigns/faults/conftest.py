@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from faults.bench import LEDGER, Bench
+from studies.toy import toy  # noqa: F401
 
 if os.name != "posix":
     collect_ignore_glob = ["*"]
@@ -35,7 +36,7 @@ def bench(tmp_path_factory):
 def only_long(long):
     """Skip what takes long; what is quick of it is named here."""
     if not long:
-        pytest.skip("runs for long (tests/studies, tests/comparison, tests/sums have quick ones)")
+        pytest.skip("runs for long (test_studies, test_comparison and tests/sums have quick ones)")
 
 
 @pytest.fixture

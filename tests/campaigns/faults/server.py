@@ -69,7 +69,7 @@ class _Warm:
 
 def _two_rounds(*args, **options):
     """Compare in this process rather than in others."""
-    from mercer.comparison._rounds import compare_in_rounds
+    from mercer.comparison import compare_in_rounds
 
     return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 

@@ -195,3 +195,27 @@ def test_an_install_that_is_read_only(only_long, machine_code, tmp_path):
     assert float(done.stdout) == machine_code[1]
     assert list(tmp_path.rglob("*.nbc"))
     record("read-only install", "right")
+
+
+SUMS = """
+import sys
+import numpy as np
+from mercer.sums import kernel_sum, log_kernel_sum
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(300, 5)), rng.normal(size=(400, 5))
+groups = np.arange(400) % 3
+found = [f(X, Y, kernel=kernel, bandwidth=[1.0, 0.6], groups=groups)
+         for f in (kernel_sum, log_kernel_sum) for kernel in ("gaussian", "cauchy")]
+np.save(sys.argv[1], np.stack(found))
+"""
+
+
+def test_who_compiles_has_the_bits_of_who_loads(tmp_path):
+    place = environment(NUMBA_CACHE_DIR=str(tmp_path / "code"))
+    results = []
+    for name in ("compiled.npy", "loaded.npy"):
+        command = [sys.executable, "-c", SUMS, str(tmp_path / name)]
+        subprocess.run(command, env=place, check=True)
+        results.append(np.load(tmp_path / name))
+    assert any((tmp_path / "code").rglob("*.nbc"))
+    np.testing.assert_array_equal(*results)
