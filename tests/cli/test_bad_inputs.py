@@ -22,9 +22,9 @@ import pytest
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.cli._map import draw_map
 from mercer.comparison import compare_in_rounds
 from mercer.tables import read_table
+from mercer.views import draw_map
 
 EVIL = "<script>alert(1)</script>"
 FORMULA = "=cmd()"
@@ -104,7 +104,7 @@ def quick(monkeypatch):
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
     monkeypatch.setattr(
-        "mercer.cli._map.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
     )
     return ["--models", "dummy,logistic", "--budget", "10m"]
 
