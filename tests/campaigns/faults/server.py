@@ -50,7 +50,13 @@ class _Warm:
         import mercer.comparison
         from faults.jobs import write_inputs
 
-        mercer.comparison.compare_in_rounds = _two_rounds
+        compare = mercer.comparison.compare_in_rounds
+
+        def two_rounds(*args, **options):
+            """Compare in this process rather than in others."""
+            return compare(*args, **{**options, "n_jobs": None, "max_rounds": 2})
+
+        mercer.comparison.compare_in_rounds = two_rounds
         self._folder, self._known = folder, set()
         write_inputs(Path(folder))
 
@@ -65,13 +71,6 @@ class _Warm:
         os.chdir(self._folder)
         with redirect_stdout(io.StringIO()):
             assert job.run() == 0
-
-
-def _two_rounds(*args, **options):
-    """Compare in this process rather than in others."""
-    from mercer.comparison import compare_in_rounds
-
-    return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 
 
 def _run_child(job, fault, request, pipes) -> None:
