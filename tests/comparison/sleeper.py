@@ -28,6 +28,13 @@ class OddError(Exception):
         super().__init__(f"{a} and {b}")
 
 
+class Unreadable:
+    """Can be sent, and not be made again where it arrives."""
+
+    def __reduce__(self):
+        return OddError, ("salt",)
+
+
 def answer(task):
     """Do what a task says, well or badly."""
     if task == "raise":
@@ -36,6 +43,8 @@ def answer(task):
         raise OddError("salt", "pepper")
     if task == "lambda":
         return lambda: None
+    if task == "unreadable":
+        return Unreadable()
     if task == "die":
         os._exit(1)
     if isinstance(task, float):

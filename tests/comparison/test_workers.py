@@ -5,12 +5,15 @@ import time
 import pytest
 
 from comparison.sleeper import answer
+from mercer._system import workers as pools
 from mercer._system.workers import (
     ByJoblib,
     InThisProcess,
+    NoAnswerError,
     Processes,
     TookTooLongError,
     WorkerDiedError,
+    answer_within,
 )
 
 TASKS = ["a", "raise", "b", "odd", "c"]
@@ -46,3 +49,33 @@ def test_a_task_is_stopped_at_its_limit_and_the_next_one_runs():
         cut = list(workers.run([61.0, "b"], deadline=time.perf_counter() + 0.5))
     assert cut == []
     assert time.perf_counter() - start < 50
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence"),
+    [
+        ("raise", r"could not go on, for want of memory as a rule \(FileNotFoundError: .*data.npz"),
+        ("odd", "OddError: salt and pepper"),
+        ("lambda", "(?i)pickle"),
+        ("unreadable", "TypeError: .*missing 1 required positional argument"),
+        ("die", "its process ended early"),
+    ],
+)
+def test_an_answer_that_cannot_be_had_is_a_sentence(task, sentence):
+    with pytest.raises(NoAnswerError, match=sentence):
+        answer_within(60.0, answer, task)
+
+
+def test_an_answer_in_time_comes_and_a_late_one_does_not():
+    assert answer_within(60.0, answer, "a") == "a"
+    with pytest.raises(TookTooLongError):
+        answer_within(0.5, answer, 60.0)
+
+
+def test_without_a_process_there_is_no_answer(monkeypatch):
+    def full(*given):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(pools, "start_process", full)
+    with pytest.raises(NoAnswerError, match=r"no process could be started \(OSError: .*Too many"):
+        answer_within(60.0, answer, "a")

@@ -4,6 +4,7 @@ import dataclasses
 import multiprocessing
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -37,8 +38,12 @@ def test_a_map_that_takes_too_long_is_ended(data, monkeypatch):
 
 
 def test_a_map_in_time_is_that_of_this_process(data):
-    points, said = draw_map_within(data, 0, 200.0)
-    literal, _ = draw_map(data, 0)
+    twice = dataclasses.replace(
+        data, X=pd.concat([data.X, data.X + 1], ignore_index=True), y=np.r_[data.y, data.y]
+    )  # more rows than a map shows
+    points, said = draw_map_within(twice, 0, 200.0)
+    literal, _ = draw_map(twice, 0)
+    assert len(points) == 1000 < len(twice.y)
     pd.testing.assert_frame_equal(points, literal)
     assert said.method == "fisher"
 

@@ -294,16 +294,18 @@ def answer_within(seconds: float, function: Callable[..., Result], *arguments: A
     """Return what a function gives in a process of its own, which is ended after these seconds.
 
     Raises a :class:`TookTooLongError` where they are not enough, and a :class:`NoAnswerError` where
-    the function fails or its process ends.
+    there is no process to be had, it ends, the function fails, or what it gives cannot be sent or
+    read.  Sending the arguments is not limited: they should be small.
     """
     until = time.perf_counter() + seconds
-    process, connection = start_process(_answer, (function, arguments))
+    try:
+        process, connection = start_process(_answer, (function, arguments))
+    except OSError as error:
+        raise NoAnswerError(f"no process could be started ({_named_error(error)})") from None
     try:
         if not connection.poll(max(0.0, until - time.perf_counter())):
             raise TookTooLongError(seconds)
-        answer = connection.recv()
-    except (EOFError, OSError):
-        raise NoAnswerError("its process ended early, for want of memory as a rule") from None
+        answer = _received(connection)
     finally:
         process.kill()
         process.join()
@@ -312,6 +314,16 @@ def answer_within(seconds: float, function: Callable[..., Result], *arguments: A
         raise answer
     result: Result = answer
     return result
+
+
+def _received(connection: Connection) -> Any:
+    """Return what a process sent, or the error that says why it cannot be had."""
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        return NoAnswerError("its process ended early, for want of memory as a rule")
+    except Exception as error:  # the answer cannot be read here
+        return NoAnswerError(_named_error(error))
 
 
 def _answer(connection: Connection) -> None:
@@ -323,7 +335,13 @@ def _answer(connection: Connection) -> None:
         os.dup2(nowhere.fileno(), 2)
     end_with_parent()
     # Sent from here, where the memory that an error held on to is free again.
-    connection.send(_answer_or_error(connection))
+    answer = _answer_or_error(connection)
+    try:
+        connection.send(answer)
+    except OSError:  # the parent is gone
+        return
+    except Exception as error:  # the answer cannot be pickled: nothing of it was sent
+        connection.send(NoAnswerError(_named_error(error)))
 
 
 def _answer_or_error(connection: Connection) -> Any:
@@ -344,4 +362,5 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def _named_error(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
