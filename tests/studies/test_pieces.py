@@ -1,5 +1,6 @@
 """The parts of the runner by themselves: published text, marks, code digests, time left, panels."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from mercer.studies._code import code_digest
 from mercer.studies._collect import _choose_readings, mark_of
 from mercer.studies._runner import Clock
 from mercer.studies._store import read_outcome, write_outcome
+from mercer.studies.experiments import _faces, _holdout
 
 numbers = st.decimals(0, 100, places=2).map(float)
 
@@ -113,6 +115,23 @@ def test_code_digest_follows_what_the_function_reaches(tmp_path):
     assert digest_of(tmp_path, "g", comment="x = 2 * x") != first
 
 
+def test_code_digest_follows_what_experiments_share(monkeypatch):
+    """The faces are judged by a function of another file of the experiments."""
+    read = inspect.getsource
+
+    def digest(old, new):
+        def changed(what):
+            return read(what).replace(old, new) if what is _holdout else read(what)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(inspect, "getsource", changed)
+            return code_digest.__wrapped__(_faces.plain)
+
+    assert digest("", "") == code_digest(_faces.plain)
+    assert digest("values=100 *", "values=99 *") != code_digest(_faces.plain)
+    assert digest("from the job's seed", "by chance") == code_digest(_faces.plain)
+
+
 def job(row, replication=0):
     return Job(
         source="s", kind="table", part=0, row=row, method=0, protocol="paper",
@@ -191,8 +210,9 @@ from mercer.studies import list_studies, load_study
 
 def forget_papers():
     found = [name for name in sys.modules if ".papers._" in name]
-    for name in found:
-        del sys.modules[name]
+    for name in list(sys.modules):
+        if ".papers._" in name or ".experiments._" in name:
+            del sys.modules[name]
     return found
 
 names = list_studies()
