@@ -165,8 +165,10 @@ def _fit(
 
 def _make_projection(width: int, options: Mapping[str, Any]) -> Any:
     """Return the projection that the options name, not fitted."""
-    kernel = {"kernel": "rbf", "gamma": options.get("gamma"), "eigen_solver": "dense"}
-    match options["method"]:
+    method = options["method"]
+    if method in ("kernel PCA", "KDA", "kernel LPP"):
+        kernel = {"kernel": "rbf", "gamma": options["gamma"], "eigen_solver": "dense"}
+    match method:
         case "PCA":
             return PCA(svd_solver="full")
         case "LDA":
@@ -188,7 +190,7 @@ def _make_projection(width: int, options: Mapping[str, Any]) -> Any:
                 **_GRAPH,
             )
             return make_pipeline(KernelPCA(**kernel), lpp)
-    raise ValueError(f"There is no projection {options['method']!r}.")
+    raise ValueError(f"There is no projection {method!r}.")
 
 
 def _fit_lsva(
