@@ -19,7 +19,8 @@ from mercer.comparison import (
     five_by_two_t_test,
     kfold_paired_t_test,
 )
-from mercer.comparison.tests._mcnemar import by_rows_where_without_spread, sign_test
+from mercer.comparison.tests._mcnemar import by_rows_where_without_spread
+from mercer.comparison.tests._pairs import sign_test
 
 X, Y = load_iris(return_X_y=True)
 IS_SETOSA = (Y == 0).astype(int)

@@ -23,6 +23,11 @@ class ColumnRecord:
     style: str = ""
     categories: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, column: Any) -> "ColumnRecord":
+        """Copy what is kept of a column, which may know more."""
+        return cls(**{one.name: getattr(column, one.name) for one in fields(cls)})
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRecord:
@@ -53,7 +58,7 @@ class QuestionRecord:
             is_bundled=is_bundled,
             target=data.target,
             rows=len(data.y),
-            columns=tuple(ColumnRecord(**asdict(column)) for column in data.columns),
+            columns=tuple(ColumnRecord.of(column) for column in data.columns),
             classes=tuple(
                 ClassRecord(name=str(name), rows=int(n))
                 for name, n in zip(names, counts, strict=True)

@@ -1,8 +1,6 @@
-"""McNemar's test, and the test of signs for differences on splits that never vary.
+"""McNemar's test of two classifiers, by the samples of one test set on which they differ.
 
-McNemar's test judges two classifiers by the samples of one test set on which they differ.  A t or F
-test of scores on splits takes its scale from the spread of the differences; without any spread the
-smallest difference would be infinitely significant, so their signs are tested instead.
+It also takes the place of the sign test of splits, where a difference never varies among them.
 """
 
 from collections.abc import Sequence
@@ -17,8 +15,8 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import unique_labels
 
-from mercer._arrays import FloatArray
 from mercer.comparison.tests._pairs import (
+    NO_SPREAD,
     PairedTestResult,
     check_confidence_level,
     check_labels,
@@ -30,9 +28,6 @@ McNemarMethod = Literal["auto", "exact", "mid-p", "chi2"]
 
 # Customary bound: with fewer disagreements the χ² approximation is rough.
 _FEW = 25
-
-# What is said beside a difference that was judged by its sign.
-NO_SPREAD = ": the difference never varies, so that its sign is tested"
 
 # Scores that rise, or stay, whenever a wrong prediction becomes right.
 JUDGED_BY_ROWS = frozenset({"accuracy", "balanced", "balanced_accuracy", "f1", "f1_macro"})
@@ -197,17 +192,6 @@ def _finding(only_a: int, only_b: int, names: tuple[str, str]) -> str:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
-
-
-def sign_test(differences: FloatArray) -> tuple[float, float]:
-    """Return the number of signs in the minority and the two-sided p-value of so few.
-
-    Differences of zero have no sign; where all are zero, p is 1. Where J differences go one way,
-    p is 2/2ᴶ, which no test of J independent differences can undercut without knowing their scale.
-    """
-    n_a, n_b = int((differences > 0).sum()), int((differences < 0).sum())
-    tail = float(stats.binom.cdf(min(n_a, n_b), n_a + n_b, 0.5))
-    return float(min(n_a, n_b)), min(1.0, 2 * tail)
 
 
 def by_rows_where_without_spread(

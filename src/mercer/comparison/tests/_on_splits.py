@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from mercer._arrays import FloatArray
-from mercer.comparison.tests._mcnemar import NO_SPREAD, sign_test
 from mercer.comparison.tests._pairs import (
+    NO_SPREAD,
     PairedTestResult,
     better_phrase,
     check_confidence_level,
@@ -25,6 +25,7 @@ from mercer.comparison.tests._pairs import (
     interval_phrase,
     largest,
     mean_difference,
+    sign_test,
     zero_if_noise,
 )
 

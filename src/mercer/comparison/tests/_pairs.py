@@ -11,6 +11,7 @@ from math import frexp, isinf, isnan
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 from sklearn.utils import column_or_1d
 
 from mercer._arrays import FloatArray
@@ -19,6 +20,8 @@ from mercer._system.words import confidence, p_value
 # Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
 # 0.2 - 0.1 are not the same number in floating point, but they are the same difference.
 _ROUNDING = 1e-12
+# What is said beside a difference that was judged by its sign.
+NO_SPREAD = ": the difference never varies, so that its sign is tested"
 _LARGEST_EXPONENT = 1020  # differences of scores below 2**this, and intervals, are finite
 
 
@@ -91,6 +94,19 @@ def check_names(names: Sequence[str]) -> tuple[str, str]:
 def has_no_spread(spread: float, a: FloatArray, b: FloatArray) -> bool:
     """Tell whether what a test takes its scale from is rounding alone, for scores of this size."""
     return spread <= _ROUNDING * largest(a, b)
+
+
+def sign_test(differences: FloatArray) -> tuple[float, float]:
+    """Return the number of signs in the minority and the two-sided p-value of so few.
+
+    A t or F test takes its scale from the spread of the differences; without any spread the
+    smallest difference would be infinitely significant, so their signs are tested instead.
+    Differences of zero have no sign; where all are zero, p is 1. Where J differences go one way,
+    p is 2/2ᴶ, which no test of J independent differences can undercut without knowing their scale.
+    """
+    n_a, n_b = int((differences > 0).sum()), int((differences < 0).sum())
+    tail = float(stats.binom.cdf(min(n_a, n_b), n_a + n_b, 0.5))
+    return float(min(n_a, n_b)), min(1.0, 2 * tail)
 
 
 def mean_difference(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
