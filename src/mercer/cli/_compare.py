@@ -32,7 +32,8 @@ _SHARE_FOR_ROUNDS = 0.9  # The rest of the budget is for starting, writing, the 
 _SHARE_FOR_WRITING = 0.02  # This share of the budget is kept back from the map.
 _MOST_JOBS = 8  # No more are started by default: every process has its own copy of the table.
 _ROUNDS_TO_AIM_AT = 10  # In so many rounds every row is tested once.
-_MIN_CLASS_ROWS = 5  # So every class is in the test part of one in five splits or more.
+# With fewer rows in a class there would be fewer folds than this, as every fold tests each class.
+_MIN_CLASS_ROWS = 5
 _BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
@@ -57,7 +58,7 @@ def compare(
         str | None, typer.Option(help="Time, such as 90s, 10m or 1h.", show_default=_BUDGET)
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; default: one for every core.")
+        int | None, typer.Option(min=1, help="Processes; default: one for every core, at most 8.")
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")

@@ -21,7 +21,7 @@ from mercer._system.words import (
     p_remark,
     size,
 )
-from mercer.cli._output import class_shares, console, one_line, print_notes
+from mercer.cli._output import class_shares_text, console, one_line, print_notes
 
 if TYPE_CHECKING:
     from mercer.comparison import ComparisonRecord, ModelRecord, RoundsProgress
@@ -91,7 +91,7 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
             "yours: mercer compare people.csv --target COLUMN"
         )
     rows = f"{count_of(question.rows, 'row')}, {count_of(used, 'column')} used"
-    shares = class_shares({one.name: one.rows for one in question.classes})
+    shares = class_shares_text({one.name: one.rows for one in question.classes})
     classes_of = f"{question.target}: {shares}"
     screen.print(
         f"[bold]{escape(one_line(question.table))}[/]: {rows}; {escape(one_line(classes_of))}"
@@ -122,7 +122,7 @@ def _ranking(record: "ComparisonRecord") -> Table:
 
 
 def _verdict(model: "ModelRecord") -> str:
-    """Say how a model stands to the best, on which rows it was fitted, and the p-value of that."""
+    """Say how a model stands to the best, on how many rows it was fitted, and by which p-value."""
     if model.standing in ("failed", "left out"):
         return model.standing
     word = model.against_best or "–"

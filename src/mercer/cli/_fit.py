@@ -12,7 +12,7 @@ from mercer._system.words import count_of, grouped, percent
 from mercer.cli._output import (
     Device,
     check_output,
-    class_shares,
+    class_shares_text,
     console,
     on_the_cpu,
     one_line,
@@ -133,7 +133,7 @@ def _print(
     say("read", f"{table}: {read}, {grouped(len(unused))} not")
     for column in unused:
         say("", f"not used: {column.name} ({column.kind}: {column.reason})")
-    shares = class_shares(dict(zip(classes.tolist(), counts.tolist(), strict=True)))
+    shares = class_shares_text(dict(zip(classes.tolist(), counts.tolist(), strict=True)))
     say("predict", f"{data.target}: {shares}")
     key = "balanced_accuracy" if balanced else "accuracy"
     for score in scores:

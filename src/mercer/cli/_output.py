@@ -53,7 +53,7 @@ def print_notes(notes: Iterable[str]) -> None:
         print(f"note: {one_line(note)}", file=sys.stderr)
 
 
-def class_shares(counts: Mapping[str, int]) -> str:
+def class_shares_text(counts: Mapping[str, int]) -> str:
     """Write the five largest classes with their shares of the rows, and how many more there are."""
     total = sum(counts.values())
     largest = sorted(counts, key=counts.__getitem__, reverse=True)[:5]

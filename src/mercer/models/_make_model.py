@@ -29,7 +29,7 @@ _EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on
 _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 # In a comparison they see these in two minutes; more time gives more rows, less time never fewer
 # than the least.
-_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = 10_000, 5_000
+_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = _MAX_ROWS, 5_000
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,9 @@ def make_models(
     **options: Any,
 ) -> dict[str, Pipeline]:
     """Return models by name, those that are quick to fit first; options as in `make_model`."""
+    known = [describe_model(name).name for name in names]  # an error for a name that is not
     models = {}
-    for name in sorted(names, key=MODELS_QUICK_FIRST.index):
+    for name in sorted(known, key=MODELS_QUICK_FIRST.index):
         model = make_model(name, data, **options)
         models[name] = model if device is None else on_device(model, device)
     return models
