@@ -140,6 +140,29 @@ def test_confusions_count_and_share():
     assert list(view.right) == [8 / 9, 3 / 5]
 
 
+def test_the_page_shows_right_and_wrong_answers_apart(tmp_path):
+    curves = make_curves(("a", "b"))
+    curves["confusion"] = {name: [[8, 2], [1, 3]] for name in curves["confusion"]}
+    folder = write_folder(tmp_path, make_content(("a", "b")), curves)
+    page = write_comparison_report(folder).read_text("utf-8")
+    right = '<td class="right" style="--p:0.800" title="80.0 % of a">8<small>80.0 %</small></td>'
+    wrong = '<td class="wrong" style="--p:0.200" title="20.0 % of a">2<small>20.0 %</small></td>'
+    assert right in page
+    assert wrong in page
+    assert '<td class="sum">75.0 %</td>' in page  # of b
+
+
+def test_the_worst_pairs_of_many_classes_are_counted_and_shared(tmp_path):
+    names = tuple(f"c{k:02}" for k in range(30))
+    matrix = 10 * np.eye(30, dtype=int)
+    matrix[3, 4] = 6
+    curves = make_curves(names)
+    curves["confusion"] = {name: matrix.tolist() for name in curves["confusion"]}
+    page = write_comparison_report(write_folder(tmp_path, make_content(names), curves))
+    worst = '<td>c03</td><td>c04</td><td class="num">6</td><td class="num">37.5 %</td>'
+    assert worst in page.read_text("utf-8")
+
+
 def test_a_class_that_is_never_named_or_tested_has_no_share(tmp_path):
     view = view_confusion("m", ["a", "b"], [[5, 0], [0, 0]])
     assert view.right[0] == 1

@@ -39,6 +39,31 @@ def test_text_from_data_stays_text(markdown, nasty):
     assert nasty.replace("<", "\\<").replace(">", "\\>") in markdown
 
 
+def _with(text, content):
+    """Append a text to every title, note, reason and other sentence of a run's description."""
+    kept = ("key", "file", "name", "columns", "label")  # These name columns, rows and files.
+    if isinstance(content, dict):
+        return {k: v if k in kept else _with(text, v) for k, v in content.items()}
+    if isinstance(content, list):
+        return [_with(text, one) for one in content]
+    return content + text if isinstance(content, str) else content
+
+
+def test_every_text_of_a_folder_stays_text(folder, tmp_path):
+    odd = " <script>x</script> | y\n# z"
+    path = folder / "studies.json"
+    studies = _with(odd, json.loads(path.read_text("utf-8")))
+    path.write_text(json.dumps(studies), "utf-8")
+    cells = pd.read_csv(folder / "cells.csv", keep_default_na=False)
+    cells["reason"] = [reason and reason + odd for reason in cells["reason"]]
+    cells.to_csv(folder / "cells.csv", index=False)
+    written = write_markdown(folder, tmp_path / "odd.md").read_text("utf-8")
+    assert written.count(r"\<script\>x\</script\> \| y") > 20
+    assert " | y" not in written
+    assert "<script>" not in written.replace(r"\<script\>", "")
+    assert not re.search(r"^# z", written, re.M)
+
+
 def test_no_sign_of_markdown_or_of_its_tables_is_left_bare():
     name = r"a|b \\| `c` *d* _e_ [f](g) <h>"
     written = _plain(name)
