@@ -72,7 +72,7 @@ def assert_close(a, b, dtype=np.float64):
     np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * largest)
 
 
-@pytest.mark.parametrize("megabytes", [1, 0.05, 0.005])
+@pytest.mark.parametrize("megabytes", [1, 0.05, 0.002])
 def test_memory_budget_does_not_change_results(name, megabytes):
     with config_context(working_memory=1024):
         expected = compute(name)
