@@ -50,7 +50,7 @@ class Stages:
     sample: SortedSample
     stage: NDArray[np.int64]  # at which each row is judged
     certain: NDArray[np.bool_]  # rows that stand for themselves
-    last: int  # stage; rows of a later one are not judged
+    last: int  # the last stage: rows of a later one are not judged
 
     @classmethod
     def of(cls, sample: SortedSample, most: int | None = None) -> "Stages":

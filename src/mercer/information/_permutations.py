@@ -37,7 +37,8 @@ class PartSums:
     within_y: FloatArray
     across: FloatArray
     log_scale: float
-    log_mean_neighbours: float  # of the sums over other rows: how much windows overlap
+    # The logarithm of the mean, over rows, of the sums over other rows: how much windows overlap.
+    log_mean_neighbours: float
 
 
 def part_sums(

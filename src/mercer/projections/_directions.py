@@ -25,11 +25,12 @@ _FLAT = 1e-3
 
 @dataclass(frozen=True)
 class Directions:
-    """Directions found, in their order: k for n rows in r coordinates, with projections Z."""
+    """Directions found, in their order: k for n rows in r coordinates."""
 
     W: FloatArray  # (r, k): orthonormal columns w̃, in the coordinates F
     duals: FloatArray  # (n, k): the paper's Ã, w̃ₖ = P·Φᵀα̃ₖ with P the deflation before step k
-    shear: FloatArray  # (k, k): T, unit upper triangular; the paper's readout is Z·T
+    # (k, k): T, unit upper triangular; the paper reads out Z·T, where Z are the projections.
+    shear: FloatArray
     classes: NDArray[np.intp]  # (k,): the class that each direction sets apart
 
 

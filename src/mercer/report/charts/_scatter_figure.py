@@ -56,9 +56,9 @@ class Scatter:
     n: int
     points: str
     classes: Sequence[ClassKey]
-    names: str  # JSON, as the next two: names of the classes
-    glyphs: str  # path, outline and colour of each class
-    extent: str  # left, right, bottom, top
+    names: str  # JSON: names of the classes
+    glyphs: str  # JSON: path, outline and colour of each class
+    extent: str  # JSON: left, right, bottom, top
     is_split: bool  # some rows were held out, and some not
     n_marked: int  # points that have a ring
     notes: Sequence[str]

@@ -58,10 +58,10 @@ def _projection(
     column: str, method: str, reading: str = "", options: Any = None, **rest: Any
 ) -> Method:
     options = {"method": method, **(options or {})}
-    return _both(column, run_projection, reading=reading, options=options, **rest)
+    return _both_protocols(column, run_projection, reading=reading, options=options, **rest)
 
 
-def _both(column: str, run: Callable[[Task], Outcome], **rest: Any) -> Method:
+def _both_protocols(column: str, run: Callable[[Task], Outcome], **rest: Any) -> Method:
     return Method(columns=(column,), run=run, protocols=("paper", "honest"), **rest)
 
 
@@ -77,7 +77,7 @@ def _by_width(column: str, method: str) -> tuple[Method, ...]:
 
 
 _LINEAR = (
-    _both("1-NN", run_nearest),
+    _both_protocols("1-NN", run_nearest),
     _lsva("LLSVA"),
     _lsva("LLSVA", "squared hinge", {"loss": "squared_hinge"}, rows=_FLAT),
     _projection("PCA", "PCA"),
@@ -89,7 +89,7 @@ _LINEAR = (
 _WIDE, _NARROW = ({"gamma": gamma, **_MOST} for gamma in _WIDTHS)
 _VOTE = {"gamma": 0.1, "neighbors": 15}
 _KERNEL = (
-    _both("1-NN", run_nearest),
+    _both_protocols("1-NN", run_nearest),
     _lsva("KLSVA", "γ = 0.1", _WIDE),
     _lsva("KLSVA", "γ = 0.5", _NARROW, **_SLOW),
     _lsva("KLSVA", "γ = 0.1, 15-NN", _VOTE, rows=_NOISY),
@@ -254,13 +254,15 @@ _FEW_LABELS = Table(
     ),
     methods=(
         Method(columns=("1-NN",), run=run_few_labels_nearest),
-        _both("KMMDA, labelled rows", run_few_labels, options={**_FEW, "graph": "labelled rows"}),
-        _both(
+        _both_protocols(
+            "KMMDA, labelled rows", run_few_labels, options={**_FEW, "graph": "labelled rows"}
+        ),
+        _both_protocols(
             "KLSVA, labelled rows",
             run_few_labels,
             options={**_FEW, "graph": "labelled rows", "weights": 4},
         ),
-        _both(
+        _both_protocols(
             "KLSVA, all rows", run_few_labels, options={**_FEW, "graph": "all rows", "weights": 4}
         ),
     ),
