@@ -56,12 +56,17 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def cholesky(A: Array, *, lower: bool) -> Array | None:
-    """Return the triangular factor of a positive definite matrix, or None if it is not one."""
+def cholesky(A: Array, *, lower: bool, overwrite: bool = False) -> Array | None:
+    """Return the triangular factor of a positive definite matrix, or None if it is not one.
+
+    With `overwrite`, a NumPy array in rows becomes its own factor.
+    """
     if is_numpy_array(A):
+        # LAPACK works in columns: it takes the transpose of a symmetric matrix without a copy.
+        A = A.T if overwrite else A
         try:
             with lapack_threads(A):
-                return linalg.cholesky(A, lower=lower, check_finite=False)
+                return linalg.cholesky(A, lower=lower, overwrite_a=overwrite, check_finite=False)
         except linalg.LinAlgError:
             return None
     from torch.linalg import cholesky_ex
@@ -80,11 +85,14 @@ def solve_triangular(A: Array, B: Array, *, lower: bool, transposed: bool = Fals
     return solve(A.mT, B, upper=lower) if transposed else solve(A, B, upper=not lower)
 
 
-def invert_triangular(A: Array, *, lower: bool) -> Array:
-    """Return the inverse of a triangular matrix, whose other triangle is zero."""
+def invert_triangular(A: Array, *, lower: bool, overwrite: bool = False) -> Array:
+    """Return the inverse of a triangular matrix, whose other triangle is zero.
+
+    With `overwrite`, a NumPy array in columns becomes its own inverse.
+    """
     if is_numpy_array(A):
         with lapack_threads(A):
-            inverse, _ = linalg.lapack.dtrtri(A, lower=lower)
+            inverse, _ = linalg.lapack.dtrtri(A, lower=lower, overwrite_c=overwrite)
         return inverse
     xp = array_namespace(A)
     one = xp.eye(A.shape[0], dtype=A.dtype, device=device(A))

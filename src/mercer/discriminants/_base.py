@@ -7,8 +7,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Array
+from mercer._arrays import Array, like
 from mercer._memory import by_slabs, explain_full_device
+from mercer.discriminants._choice import Trial, column_shares, describe_choice
 from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
@@ -19,8 +20,9 @@ from mercer.samples import (
 )
 from mercer.sums import combine_kernel
 
-KERNEL_NAMES = {"laplacian", "linear", "poly", "rbf"}
-_ONE_WIDTH = ("rbf", "laplacian")  # In these kernels a wide column drowns the others.
+KERNEL_NAMES = {"auto", "exponential", "laplacian", "linear", "poly", "rbf"}
+# In these kernels a wide column drowns the others.
+_ONE_WIDTH = ("auto", "rbf", "exponential", "laplacian")
 
 
 @on_dask(transform=lambda m: (m._n_features_out, np.float64))
@@ -76,6 +78,16 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         """Number of columns that `transform` returns."""
         most = int(self.dual_coef_.shape[1])
         return most if self.n_components is None else min(self.n_components, most)
+
+    def _describe_kernel(self, trials: list[Trial], X: Array) -> None:
+        """Set the attributes that tell which kernel there is, and what it makes of the columns."""
+        kernel = self._kernel
+        self.kernel_ = kernel.kernel
+        self.gamma_ = kernel.gamma if kernel.uses_gamma else None
+        scales, shares = kernel.scales, column_shares(kernel, X)
+        self.column_scales_ = None if scales is None else like(scales, X)
+        self.column_shares_ = None if shares is None else like(shares, X)
+        self.choice_ = describe_choice(trials)
 
     def _check_components(self, n_classes: int) -> None:
         """Raise ValueError for more components than there are discriminants."""

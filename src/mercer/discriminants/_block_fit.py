@@ -4,6 +4,7 @@ Nodes are chosen on a sample of at most 10 000 rows, as in memory.  All rows the
 each block adds up its moments, m × m numbers, which are merged in a tree.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +39,15 @@ Array = NDArray[np.float64]
 _BLOCK = 2**21  # A block of node kernels has this many entries.
 
 
-def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most: int) -> "Exact":
+def fit_exact(
+    model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most: Callable[[], int]
+) -> "Exact":
     """Load a short table and fit it; ValueError for a long one."""
     _check_chunks(X)
-    if X.shape[0] > most:
+    if X.shape[0] > most():
         raise ValueError(
             f"KernelFisherDiscriminant decomposes the kernel matrix of all rows in one place, and "
-            f"takes Dask arrays of up to {most} rows, got {X.shape[0]}; use "
+            f"takes Dask arrays of up to {most()} rows, got {X.shape[0]}; use "
             "SparseKernelFisherDiscriminant, which passes over the blocks once."
         )
     X, y, sample_weight = (in_memory(A) for A in (X, y, sample_weight))

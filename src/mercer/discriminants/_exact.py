@@ -1,11 +1,11 @@
-"""``KernelFisherDiscriminant``: all rows in the expansion, width and ridge by leave-one-out.
+"""``KernelFisherDiscriminant``: all rows in the expansion, kernel and ridge by leave-one-out.
 
 Y. Xu, J.-y. Yang, J. Yang (2004), eqs (1)–(12) and (21)–(22).
 """
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer._memory import explain_full_device
+from mercer._memory import explain_full_device, working_memory
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -24,19 +24,26 @@ from mercer.discriminants._base import (
     validate_rows,
 )
 from mercer.discriminants._block_fit import fit_exact
+from mercer.discriminants._choice import (
+    TRIAL_ROWS,
+    Criterion,
+    Gram,
+    Trial,
+    judge_ridge,
+    try_kernels,
+)
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._tuning import (
+    RIDGES_PER_DECADE,
     Tuned,
     best_entry,
-    evaluate,
     given_ridge,
     loo_rule,
-    ridge_path,
     tie_slack,
     tune,
 )
-from mercer.discriminants._width import gamma_unit, landmark_basis, ridge_scale_path, tune_width
-from mercer.kernels import KernelFunction, resolve_gamma
+from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
+from mercer.kernels import KernelFunction
 from mercer.samples import (
     check_class_weight,
     check_priors,
@@ -45,28 +52,26 @@ from mercer.samples import (
     sample_of,
     stratified_rows,
 )
-from mercer.spectral import RidgeBasis, decompose_kernel, factor_kernel
+from mercer.spectral import factor_kernel
 
-# Above this many rows n_landmarks="auto" takes landmarks:
-_MOST_ROWS = 2000
-# at least this many,
+# Above the rows that are expanded in full, n_landmarks="auto" takes this many.
 _LANDMARKS = 1000
-# and at most this share of the rows, as features on more are so nearly dependent that leave-one-out
-# is mostly rounding.
-_MOST_OF_ROWS = 0.85
-# With more rows than this, the ladder of widths is tried on a sample of this many.
-_SEARCH_ROWS = 500
 
 
-@on_dask(fit=partial(fit_exact, most=_MOST_ROWS))
+def most_exact_rows() -> int:
+    """Return how many rows are expanded in full: one matrix of them fills the memory budget."""
+    return int(np.sqrt(working_memory() / 8))
+
+
+@on_dask(fit=partial(fit_exact, most=most_exact_rows))
 class KernelFisherDiscriminant(FisherDiscriminant):
-    r"""Kernel Fisher discriminant whose width and ridge choose themselves by leave-one-out.
+    r"""Kernel Fisher discriminant whose kernel and ridge choose themselves by leave-one-out.
 
     Fisher's discriminants in the feature space of a kernel separate the class means most,
     relative to the scatter within the classes.  They are a regularised least-squares regression
-    on the classes, so one eigendecomposition serves every ridge, and the outputs that each row
-    would have if it had been left out come in closed form.  Width, ridge and threshold are all
-    taken from these outputs, and no fold is ever refitted.
+    on the classes, so the outputs that each row would have if it had been left out come in closed
+    form.  Kernel, width, scales of the columns, ridge and threshold are all taken from these
+    outputs, and no fold is ever refitted.
 
     Discriminants are expansions [1]_ (eqs 4, 10, 21), and the class is the most probable one
     for Gaussians around the class means, with a variance of each discriminant for all classes:
@@ -95,18 +100,27 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"} or callable, default="rbf"
-        As in scikit-learn's kernel machines; a callable returns the matrix for two sets of rows.
+    kernel : str or callable, default="auto"
+        One of "rbf", "exponential" (exp(−gamma·distance)), "laplacian" (exp(−gamma·sum of absolute
+        differences)), "poly", "linear", "precomputed", as in scikit-learn's kernel machines; a
+        callable returns the matrix for two sets of rows.  "auto" takes the best of the first three
+        and of "laplacian" with column scales, by leave-one-out on at most 2 000 rows; with a
+        gamma other than "loo" it is "rbf".
     gamma : "loo", "scale" or float, default="loo"
         Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
-        distance ("laplacian": the sum of absolute differences, "poly": the inner product), and
-        goes on for as long as the best lies on an edge.  Above 500 rows a sample of 500 is tried,
-        and the best there, one wider and two narrower ones then on all rows.  "scale" is
-        1 / (n_features · variance).
+        distance ("exponential": the distance, "laplacian": the sum of absolute differences, "poly":
+        the inner product), and goes on for as long as the best lies on an edge.  Above 500 rows a
+        sample of 500 is tried, and the best there, one wider and two narrower ones then on up to
+        2 000.  "scale" is 1 / (n_features · variance).
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
         diagonal of the kernel.  Beyond 10^±50 times that diagonal, all numbers are alike.
+    column_scales : "auto", "loo", None or array-like of shape (n_features,), default="auto"
+        Factors of the columns.  "loo" learns them by descent on the squared leave-one-out error of
+        at most 1 000 rows, for "laplacian" and "rbf", and keeps them if halves of these rows
+        that did not learn them are better off with them; dummies of one category share a scale.
+        "auto" is "loo" with ``kernel="auto"`` and None with a kernel by name.
     penalty : {"rkhs", "coef"}, default="rkhs"
         What the ridge multiplies: αᵀKα, the squared norm of the discriminant, or αᵀα as in the
         paper.  Under "rkhs" leave-one-out equals refitting without the row.  Under "coef" the row
@@ -132,8 +146,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Constant term of "poly".
     n_landmarks : "auto", int or None, default="auto"
         Rows that the expansion stands on: a random subset of this size, classes ∝ √n.  None
-        takes all; "auto" takes all up to 2 000 rows, and above that, with a warning,
-        √(2000³/n_samples) of them, at most 85 % and at least 1 000.
+        takes all; "auto" takes all whose kernel matrix fits scikit-learn's ``working_memory``
+        (1 GiB: 11 585 rows), and above that, with a warning, 1 000.
+    search_seconds : float, default=None
+        After so many seconds no further kernel is tried; the one at work is ended.  None tries all.
     random_state : int, RandomState or None, default=None
         For landmarks.
 
@@ -143,8 +159,17 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         The classes, sorted.
     priors_ : ndarray of shape (n_classes,)
         As used.
+    kernel_ : str or callable
+        The kernel that was chosen.
     gamma_ : float or None
         Width, where the kernel has one.
+    column_scales_ : ndarray of shape (n_features_in_,) or None
+        Factors of the columns, with mean 1 if they were learned; None where all are alike.
+    column_shares_ : ndarray of shape (n_features_in_,) or None
+        Share of each column in the distance of two rows, on average.  With learned scales it tells
+        which columns matter, without them only which vary.
+    choice_ : str
+        One sentence that says which kernels were tried, and how well they did.
     alpha_ : float
         Ridge.
     dual_coef_ : ndarray of shape (n_terms, n_classes − 1)
@@ -161,7 +186,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         The surface: "gamma" (n_gammas,), "alpha", "score" and "squared_error"
         (n_gammas, n_alphas), "rows" (n_gammas,), how many rows each width was judged on, and
         "best_index".  Above 500 rows the chosen width is judged on all of them, and the others on
-        the sample.  With landmarks, that of the sample on which the width was chosen.
+        the sample; ridges that were not tried on all rows are NaN there.  With landmarks, that of
+        the sample on which the width was chosen.  "kernels" is a list of the candidates, the
+        chosen one first: "kernel", "has_scales", "gamma", "score", "squared_error", "rows".
         :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
     n_features_in_ : int
         How many columns the rows have.
@@ -174,9 +201,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time O(n³) for each width (7 as a rule; above 500 rows for one, and a seventh of that for eight
-    more) and O(n²·C) for each ridge; memory O(n²).  With m landmarks O(n·m²) and O(n·m).  A
-    prediction costs n_terms kernels.
+    Time: the search of kernel and width is on at most 2 000 rows; then one eigendecomposition up to
+    2 000 rows, and three Cholesky factorisations, O(n³), above.  Memory: three matrices of n².
+    With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -215,6 +242,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "kernel": [StrOptions(KERNEL_NAMES | {"precomputed"}), callable],
         "gamma": [StrOptions({"loo", "scale"}), Interval(Real, 0, None, closed="neither")],
         "alpha": [StrOptions({"loo"}), Interval(Real, 0, None, closed="neither")],
+        "column_scales": [StrOptions({"auto", "loo"}), "array-like", None],
         "penalty": [StrOptions({"rkhs", "coef"})],
         "scatter": [StrOptions({"class", "total", "sum"})],
         "priors": ["array-like", StrOptions({"uniform"}), None],
@@ -228,15 +256,17 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
+        "search_seconds": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | Callable[..., Any] = "auto",
         gamma: float | str = "loo",
         alpha: float | str = "loo",
+        column_scales: Any = "auto",
         penalty: str = "rkhs",
         scatter: str = "class",
         priors: Any = None,
@@ -246,11 +276,13 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         degree: float = 3,
         coef0: float = 1.0,
         n_landmarks: int | str | None = "auto",
+        search_seconds: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.alpha = alpha
+        self.column_scales = column_scales
         self.penalty = penalty
         self.scatter = scatter
         self.priors = priors
@@ -260,6 +292,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.degree = degree
         self.coef0 = coef0
         self.n_landmarks = n_landmarks
+        self.search_seconds = search_seconds
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -305,25 +338,25 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         rng = check_random_state(self.random_state)
         terms = stratified_rows(sample.codes, self._resolve_n_terms(len(rows)), 0.5, rng)
         self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
-        self._kernel = self._resolve_kernel(X)
 
-        problem = _Problem(coding, log_priors(self.priors_), self.scoring, self.penalty)
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
+        criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
+        trials = try_kernels(self, X, coding, criterion)
         if len(terms) == len(rows):
-            tuned, coef, mean = _solve_all(problem, self._kernel, X, self.gamma == "loo", alpha)
+            tuned, coef, mean = _solve_all(trials[0], criterion, coding, X)
         else:
-            search = self.gamma == "loo"
-            tuned, coef, mean = _solve_on(problem, self._kernel, X, terms, search, alpha, rng)
+            kernel, search = trials[0].kernel, self.gamma == "loo" and trials[0].kernel.uses_gamma
+            tuned, coef, mean = _solve_on(kernel, criterion, coding, X, terms, search, rng)
 
-        self.gamma_ = tuned.gamma if self._kernel.uses_gamma else None
-        self._kernel = self._kernel.with_gamma(tuned.gamma)
+        self._kernel = trials[0].kernel.with_gamma(tuned.gamma)
+        self._describe_kernel(trials, X)
+        self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
         self.alpha_ = tuned.alpha * coding.scale
-        self.loo_results_ = tuned.results
         if self.kernel != "precomputed":
             self.X_fit_ = take_rows(X, terms)
         alphas = np.array([tuned.alpha])
         coding = coding.like(X)
-        rule, _, _ = loo_rule(tuned.basis, alphas, coding, problem.log_priors)
+        rule, _, _ = loo_rule(tuned.basis, alphas, coding, criterion.log_priors)
         left = tuned.basis.residuals(coding.targets, alphas)[0][0, :, :]
         unexplained = coding.targets.T @ (coding.weights[:, None] * left)
         found = rotate(unexplained, coding.shares, coding.scale)
@@ -335,31 +368,21 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         return self
 
     def _resolve_n_terms(self, n_rows: int) -> int:
-        """Return on how many rows the discriminants are expanded.
-
-        Landmarks cost rows times the square of their number.  So their number falls from 85 % of
-        the rows at the limit, and time does not jump by more than a factor of two there.
-        """
-        if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= _MOST_ROWS):
+        """Return on how many rows the discriminants are expanded."""
+        most = most_exact_rows()
+        if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= most):
             return n_rows
         if self.n_landmarks != "auto":
             return int(self.n_landmarks)
-        affordable = min(_MOST_OF_ROWS * n_rows, np.sqrt(_MOST_ROWS**3 / n_rows))
-        n_landmarks = max(_LANDMARKS, int(affordable))
+        n_landmarks = min(_LANDMARKS, n_rows)
         warnings.warn(
-            f"X has {n_rows} rows, more than {_MOST_ROWS}: the discriminants are expanded on "
-            f"{n_landmarks} landmarks. Set n_landmarks to choose their number or to None for all "
-            "rows, or use SparseKernelFisherDiscriminant.",
+            f"X has {n_rows} rows, more than the {most} whose kernel matrix fits scikit-learn's "
+            f"working_memory: the discriminants are expanded on {n_landmarks} landmarks. Set "
+            "n_landmarks to choose their number or to None for all rows, or use "
+            "SparseKernelFisherDiscriminant.",
             stacklevel=7,
         )
         return n_landmarks
-
-    def _resolve_kernel(self, X: Array) -> KernelFunction:
-        """Return the kernel; with gamma="loo", its gamma is not chosen yet."""
-        kernel = KernelFunction(self.kernel, 1.0, self.degree, self.coef0)
-        if self.gamma == "loo" or not kernel.uses_gamma:
-            return kernel
-        return kernel.with_gamma(resolve_gamma(self.gamma, X))
 
     def _combine(self, X: Array, coef: Array) -> Array:
         if self.kernel == "precomputed":
@@ -373,125 +396,59 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         return tags
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """What is fixed before a width and a ridge are chosen."""
-
-    coding: Coding
-    log_priors: Array
-    scoring: str
-    penalty: str
-
-    def tune(
-        self,
-        decompose: Callable[[float], tuple[RidgeBasis, NDArray[np.float64]]],
-        coding: Coding,
-        gamma: float,
-        search: bool,
-    ) -> Tuned:
-        """Choose width and ridge; the coding is on the device of the decomposition."""
-        gammas = (gamma, "loo") if search else gamma
-        return tune(decompose, gammas, coding, self.log_priors, self.scoring)
-
-
 def _solve_all(
-    problem: _Problem, kernel: KernelFunction, X: Array, search: bool, alpha: float | None
+    trial: Trial, criterion: Criterion, coding: Coding, X: Array
 ) -> tuple[Tuned, Array, Array]:
-    """Expand on all rows: one eigendecomposition for each width, or for the one that is chosen.
+    """Expand on all rows: the kernel of a trial, at the ridge that is best for all of them.
 
     Returns the choice, the coefficients (n_rows, C − 1), and the weighted mean of the kernel's
     rows.
     """
-    coding, base = problem.coding, kernel.base(X, X)
-    if not kernel.uses_gamma:
-        kernel.check_range(base)
-    search = search and kernel.uses_gamma
-    gamma = gamma_unit(base, coding.counts, coding.counts) if search else kernel.gamma
-    gram, sampled = _Gram(kernel, base, problem.penalty, alpha), None
-    if search and X.shape[0] > _SEARCH_ROWS:
-        sampled, slack = _try_on_sample(problem, gram, gamma)
-        search, gamma = False, _best_on_all_rows(problem, gram, sampled, slack)
-    coding = coding.like(X)
-    tuned = problem.tune(gram.decompose_with(coding), coding, gamma, search)
-    if sampled is not None:
-        tuned = replace(tuned, results=_with_chosen_width(sampled.results, tuned.results))
+    coding, kernel = coding.like(X), trial.kernel
+    gram = Gram.of(kernel, X, None, criterion)
+    if X.shape[0] <= TRIAL_ROWS:
+        tuned = criterion.tune(gram, coding, kernel.gamma, False)
+    else:
+        tuned = _tune_ridge(trial, gram, coding, criterion)
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
-    K = kernel.with_gamma(tuned.gamma).profile(base)
-    if problem.penalty == "coef":
+    K = kernel.profile(gram.base)
+    if criterion.penalty == "coef":
         coef = K.T @ coef
+    tuned = replace(tuned, results=_with_chosen_width(trial.surface, tuned.results))
     return tuned, coef, coding.weights @ K
 
 
-@dataclass(frozen=True)
-class _Gram:
-    """Gram matrices of some rows at every width, and the ridges to try.
+def _tune_ridge(trial: Trial, gram: Gram, coding: Coding, criterion: Criterion) -> Tuned:
+    """Choose among two ridges by Cholesky: that of the trial for so many more rows, and the next.
 
-    Under ``penalty="coef"`` the kernel's columns are features: their Gram matrix is K Kᵀ.
+    The ridge stands beside a mean over the rows, so that it falls as their number grows.
     """
-
-    kernel: KernelFunction
-    base: Array
-    penalty: str
-    alpha: float | None
-
-    def at(self, gamma: float) -> tuple[Array, NDArray[np.float64]]:
-        """Return the Gram matrix and the ridges at this width."""
-        K = self.kernel.with_gamma(gamma).profile(self.base)
-        self.kernel.check_range(K)
-        K = K @ K.T if self.penalty == "coef" else (K + K.T) / 2
-        unit = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
-        return K, ridge_path(unit) if self.alpha is None else given_ridge(self.alpha, unit)
-
-    def among(self, rows: NDArray[np.intp]) -> "_Gram":
-        """Return the same for some of the rows."""
-        return replace(self, base=take_rows(take_rows(self.base, rows).T, rows).T)
-
-    def decompose_with(
-        self, coding: Coding
-    ) -> Callable[[float], tuple[RidgeBasis, NDArray[np.float64]]]:
-        """Return the function from a width to the decomposition and the ridges."""
-
-        def decompose(gamma: float) -> tuple[RidgeBasis, NDArray[np.float64]]:
-            K, alphas = self.at(gamma)
-            return decompose_kernel(K, coding.weights), alphas
-
-        return decompose
-
-
-def _try_on_sample(problem: _Problem, gram: _Gram, middle: float) -> tuple[Tuned, float]:
-    """Return the leave-one-out surface of a sample with the shares of the classes, and its slack.
-
-    The sample is the same in every fit, because an expansion on all rows uses no random state.
-    """
-    rows = stratified_rows(problem.coding.labels, _SEARCH_ROWS, 1.0, np.random.RandomState(0))
-    sample = gram.among(rows)
-    coding = problem.coding.take(rows).like(gram.base)
-    return problem.tune(sample.decompose_with(coding), coding, middle, True), tie_slack(coding)
-
-
-def _best_on_all_rows(problem: _Problem, gram: _Gram, sampled: Tuned, slack: float) -> float:
-    """Return the best of the sample's width, one wider and two narrower ones, judged on all rows.
-
-    More rows allow narrower kernels and need a smaller ridge.  Each width is judged at the ridge
-    that was its best on the sample, the k-th of its path, and at the next smaller one.
-    """
-    surface, coding = sampled.results, problem.coding.like(gram.base)
-    best, _ = surface["best_index"]
-    gammas, points = [], []
-    last = len(surface["gamma"]) - 1
-    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # widest first
-        column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
-        gamma = float(surface["gamma"][rung])
-        K, alphas = gram.at(gamma)
-        for one in alphas[max(column - 1, 0) : column + 1]:
-            basis = factor_kernel(K, coding.weights, float(one))
-            if basis is None:  # K is not positive, for which the decomposition will raise an error.
-                return sampled.gamma
-            ridge = np.array([one])
-            gammas.append(gamma)
-            points.append(evaluate(basis, ridge, coding, problem.log_priors, problem.scoring))
-    score, error = np.concatenate(points, axis=1)
-    return gammas[best_entry(score, error, tie_slack(coding))]
+    K, alphas = gram.at(trial.kernel.gamma)
+    n_rows = coding.labels.shape[0]
+    shift = round(np.log10(n_rows / trial.rows) * RIDGES_PER_DECADE)
+    column = max(trial.column - shift, 0)
+    score, error = np.full(len(alphas), np.nan), np.full(len(alphas), np.nan)
+    for k in {column, max(column - 1, 0)}:
+        found = judge_ridge(K, float(alphas[k]), coding, criterion)
+        if found is not None:
+            score[k], error[k] = found
+    tried = np.flatnonzero(~np.isnan(score))
+    if len(tried) == 0:
+        raise ValueError(
+            f"The kernel matrix of {n_rows} rows is not positive definite at the ridge "
+            f"{alphas[column]:.2g}; give a larger alpha."
+        )
+    best = int(tried[best_entry(score[tried], error[tried], tie_slack(coding))])
+    factor = factor_kernel(K, coding.weights, float(alphas[best]))
+    results = {
+        "gamma": np.array([trial.kernel.gamma]),
+        "alpha": alphas[None, :] * coding.scale,
+        "score": score[None, :],
+        "squared_error": error[None, :],
+        "rows": np.array([n_rows]),
+        "best_index": (0, best),
+    }
+    return Tuned(trial.kernel.gamma, float(alphas[best]), factor, results)
 
 
 def _with_chosen_width(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
@@ -505,19 +462,19 @@ def _with_chosen_width(surface: dict[str, Any], line: dict[str, Any]) -> dict[st
 
 
 def _solve_on(
-    problem: _Problem,
     kernel: KernelFunction,
+    criterion: Criterion,
+    coding: Coding,
     X: Array,
     terms: NDArray[np.intp],
     search: bool,
-    alpha: float | None,
     rng: np.random.RandomState,
 ) -> tuple[Tuned, Array, Array]:
     """Expand on landmarks: the width from a sample, then the ridge from all rows."""
-    coding, gamma, results = problem.coding, kernel.gamma, None
-    if search and kernel.uses_gamma:
-        options = (problem.scoring, problem.penalty, rng)
-        sampled = tune_width(kernel, X, coding, problem.log_priors, *options)
+    gamma, results = kernel.gamma, None
+    if search:
+        options = (criterion.scoring, criterion.penalty, rng)
+        sampled = tune_width(kernel, X, coding, criterion.log_priors, *options)
         gamma, results = sampled.gamma, sampled.results
     kernel = kernel.with_gamma(gamma)
     if kernel.kernel == "precomputed":
@@ -526,10 +483,11 @@ def _solve_on(
         K = kernel.matrix(X, take_rows(X, terms))
     kernel.check_range(K)
     among, coding = take_rows(K, terms), coding.like(X)
-    basis, span = landmark_basis(K, among, coding.weights, problem.penalty)
-    path = ridge_scale_path(basis, among, problem.penalty)
-    alphas = path if alpha is None else given_ridge(alpha, float(path[-1]))
-    tuned = problem.tune(lambda _: (basis, alphas), coding, gamma, False)
+    basis, span = landmark_basis(K, among, coding.weights, criterion.penalty)
+    path = ridge_scale_path(basis, among, criterion.penalty)
+    alphas = path if criterion.alpha is None else given_ridge(criterion.alpha, float(path[-1]))
+    options = (coding, criterion.log_priors, criterion.scoring)
+    tuned = tune(lambda _: (basis, alphas), gamma, *options)
     coef = basis.coefficients(coding.targets, tuned.alpha)
     if span is not None:
         coef = span.dual(coef)

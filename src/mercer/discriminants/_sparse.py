@@ -23,6 +23,7 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._block_fit import fit_sparse
 from mercer.discriminants._blocks import BlockFitting, BlockState
+from mercer.discriminants._choice import Criterion, try_kernels
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
 from mercer.discriminants._moments import Moments, accumulate, near_mean
@@ -30,7 +31,6 @@ from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import NodePath, gcv_path, solve_path
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
-from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.samples import (
     check_class_weight,
     check_new_rows,
@@ -47,6 +47,8 @@ from mercer.samples import (
 # in proportion to n to this power.
 _SAMPLE_ROWS = 10_000
 _SAMPLE_POWER = 0.75
+# Kernels meet each other on at most this many rows of the sample.
+_TRIAL_ROWS = 1000
 # In NumPy, kernels of longer tables than this are computed in single precision for the moments.
 _LONG_TABLE = 10_000
 # The ridge while nodes are chosen, relative to the kernel's diagonal, if the user gives none.
@@ -89,14 +91,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or callable, default="rbf"
-        As in scikit-learn's kernel machines; a callable returns the matrix for two sets of rows.
+    kernel : {"auto", "rbf", "exponential", "laplacian", "poly", "linear"} or callable, \
+            default="auto"
+        As in `KernelFisherDiscriminant`; "auto" chooses on at most 1 000 rows.
     gamma : "loo", "scale" or float, default="loo"
         Width of the kernel.  "loo" takes the least squared leave-one-out error on at most 6 000
         rows with 400 random landmarks, over a ladder that widens as needed.
     alpha : "auto", "gcv", "loo" or float, default="auto"
         Ridge.  "gcv" takes it from generalised cross-validation, which needs no row again, "loo"
         from leave-one-out; "auto" is "loo" above one node for five rows, else "gcv".
+    column_scales : "auto", "loo", None or array-like of shape (n_features,), default="auto"
+        As in `KernelFisherDiscriminant`.
     max_nodes : "auto" or int, default="auto"
         Most nodes to take; "auto" is 500, 1 000 from 10 classes and 2 000 above 20.
     tol : float, default=1e-6
@@ -131,6 +136,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Degree of "poly".
     coef0 : float, default=1
         Constant term of "poly".
+    search_seconds : float, default=None
+        After so many seconds no further kernel is tried; None tries all.
     random_state : int, RandomState or None, default=None
         For the sample, the landmarks and the candidates.
 
@@ -140,6 +147,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         The classes, sorted.
     priors_ : ndarray of shape (n_classes,)
         As used.
+    kernel_, column_scales_, column_shares_, choice_
+        As in `KernelFisherDiscriminant`.
     gamma_ : float or None
         Width, where the kernel has one.
     alpha_ : float
@@ -158,7 +167,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         The criterion of each discriminant.
     loo_results_ : dict
         The leave-one-out surface of the sample, only with ``gamma="loo"``; its "rows" says how
-        many rows that has.
+        many rows that has, its "kernels" which were tried.
     node_results_ : dict
         "n_nodes" and "score"; only where `node_choice` is not "all".
     n_features_in_ : int
@@ -209,6 +218,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         "kernel": [StrOptions(KERNEL_NAMES), callable],
         "gamma": [StrOptions({"loo", "scale"}), Interval(Real, 0, None, closed="neither")],
         "alpha": [StrOptions({"auto", "gcv", "loo"}), Interval(Real, 0, None, closed="neither")],
+        "column_scales": [StrOptions({"auto", "loo"}), "array-like", None],
         "max_nodes": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "n_candidates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
@@ -223,15 +233,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
+        "search_seconds": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., Any] = "rbf",
+        kernel: str | Callable[..., Any] = "auto",
         gamma: float | str = "loo",
         alpha: float | str = "auto",
+        column_scales: Any = "auto",
         max_nodes: int | str = "auto",
         tol: float = 1e-6,
         n_candidates: int | str | None = "auto",
@@ -246,11 +258,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         scoring: str = "accuracy",
         degree: float = 3,
         coef0: float = 1.0,
+        search_seconds: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.alpha = alpha
+        self.column_scales = column_scales
         self.max_nodes = max_nodes
         self.tol = tol
         self.n_candidates = n_candidates
@@ -265,6 +279,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.scoring = scoring
         self.degree = degree
         self.coef0 = coef0
+        self.search_seconds = search_seconds
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -354,15 +369,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         sample = coding.take(sampled)
         X = xp.astype(take_rows(X, sampled), xp.float64, copy=False)
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
-        kernel = KernelFunction(self.kernel, 1.0, self.degree, self.coef0)
+        given = None if isinstance(self.alpha, str) else float(self.alpha) / sample.scale
+        criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, given)
+        trials = try_kernels(self, X, sample, criterion, _TRIAL_ROWS)
+        kernel = trials[0].kernel
         if kernel.uses_gamma and self.gamma == "loo":
             options = (log_priors(self.priors_), self.scoring, self.penalty, rng)
             tuned = tune_width(kernel, X, sample, *options)
-            kernel, self.loo_results_ = kernel.with_gamma(tuned.gamma), tuned.results
-        elif kernel.uses_gamma:
-            kernel = kernel.with_gamma(resolve_gamma(self.gamma, X))
+            kernel = kernel.with_gamma(tuned.gamma)
+            self.loo_results_ = {**tuned.results, "kernels": [one.summary() for one in trials]}
         self._kernel = kernel
-        self.gamma_ = kernel.gamma if kernel.uses_gamma else None
+        self._describe_kernel(trials, X)
 
         far = X[int(xp.argmax(xp.max(xp.abs(X), axis=1))) :, :][:1, :]
         kernel.check_range(kernel.matrix(far, far))

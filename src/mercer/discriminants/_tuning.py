@@ -10,14 +10,14 @@ from array_api_compat import array_namespace
 from mercer._arrays import Array, FloatArray, to_numpy
 from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
-from mercer.spectral import RidgeBasis
+from mercer.spectral import RidgeSolution
 
 # The first ladder of widths has these powers of two, and may grow to this one on either side.
 _FIRST_RUNGS = range(-3, 4)
 _LAST_RUNG = 12
 # The path of ridges spans these decades, relative to the mean diagonal of the kernel.
 _DECADES = (-9, 1)
-_PER_DECADE = 2
+RIDGES_PER_DECADE = 2
 
 
 # The ridges, scores and squared errors of each rung.
@@ -30,7 +30,7 @@ class Tuned:
 
     gamma: float
     alpha: float
-    basis: RidgeBasis
+    basis: RidgeSolution
     results: dict[str, Any]
 
 
@@ -38,7 +38,7 @@ def ridge_path(scale: float) -> FloatArray:
     """Return the ridges to try, ascending, for a kernel whose mean diagonal is `scale`."""
     low, high = _DECADES
     scale = 1.0 if scale <= 0 else scale
-    return scale * np.logspace(low, high, (high - low) * _PER_DECADE + 1)
+    return scale * np.logspace(low, high, (high - low) * RIDGES_PER_DECADE + 1)
 
 
 def given_ridge(alpha: float, scale: float) -> FloatArray:
@@ -48,7 +48,7 @@ def given_ridge(alpha: float, scale: float) -> FloatArray:
 
 
 def tune(
-    decompose: Callable[[float], tuple[RidgeBasis, FloatArray]],
+    decompose: Callable[[float], tuple[RidgeSolution, FloatArray]],
     gammas: float | tuple[float, str],
     coding: Coding,
     log_priors: Array,
@@ -76,7 +76,7 @@ def tune(
     middle = gammas[0] if isinstance(gammas, tuple) else gammas
     rows: _Surface = {}
     slack = np.inf if by_error else tie_slack(coding)
-    best_basis: tuple[int, RidgeBasis] | None = None  # only one, as it is large
+    best_basis: tuple[int, RidgeSolution] | None = None  # only one, as it is large
     for rung in _rungs(rows, slack) if isinstance(gammas, tuple) else [0]:
         basis, alphas = decompose(middle * 2.0**rung)
         rows[rung] = (alphas, *evaluate(basis, alphas, coding, log_priors, scoring))
@@ -100,7 +100,7 @@ def tune(
 
 
 def loo_rule(
-    basis: RidgeBasis, alphas: FloatArray, coding: Coding, log_priors: Array
+    basis: RidgeSolution, alphas: FloatArray, coding: Coding, log_priors: Array
 ) -> tuple[Rule, Array, Array]:
     """Return rule, leave-one-out outputs and their squared error, for every ridge.
 
@@ -139,7 +139,7 @@ def tie_slack(coding: Coding) -> float:
 
 
 def evaluate(
-    basis: RidgeBasis, alphas: FloatArray, coding: Coding, log_priors: Array, scoring: str
+    basis: RidgeSolution, alphas: FloatArray, coding: Coding, log_priors: Array, scoring: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return score and squared error of the leave-one-out outputs, for every ridge."""
     rule, outputs, errors = loo_rule(basis, alphas, coding, log_priors)

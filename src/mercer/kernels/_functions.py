@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from mercer._arrays import Array, FloatArray, like
+from mercer._sklearn import effective_n_threads
 
 # A squared distance that is computed by products has lost digits where it is below this share of
 # the squared norms.
 _CANCELLED = 1e-5
 # Differences are computed in blocks of this many numbers, 32 MiB.
 _NUMBERS_AT_ONCE = 2**22
-_WITH_GAMMA = {"laplacian", "poly", "rbf", "sigmoid"}
+_WITH_GAMMA = {"exponential", "laplacian", "poly", "rbf", "sigmoid"}
+_OF_DISTANCE = ("rbf", "exponential", "laplacian")  # exp(−gamma·base), 1 for a row with itself
 # Values of a kernel up to this size have products and sums of them within floating point.
 _LARGEST = 1e100
 
@@ -43,12 +47,25 @@ def squared_distances(X: Array, Y: Array) -> Array:
 def absolute_differences(X: Array, Y: Array) -> Array:
     """Return the sums of absolute differences of all pairs, in full: (n, m)."""
     if is_numpy_array(X):
-        from scipy.spatial.distance import cdist
-
-        return cdist(X, Y, "cityblock")
+        return _by_threads("cityblock", X, Y)
     from torch import cdist as torch_cdist
 
     return torch_cdist(X.to(Y.dtype), Y, p=1.0)
+
+
+def _by_threads(metric: str, X: Array, Y: Array) -> FloatArray:
+    """Return SciPy's distances, blocks of rows on all cores; its loops hold no lock."""
+    from scipy.spatial.distance import cdist
+
+    out = np.empty((X.shape[0], Y.shape[0]))
+    if out.size * X.shape[1] < _NUMBERS_AT_ONCE:
+        return cdist(X, Y, metric, out=out)
+    X, Y = (np.ascontiguousarray(A, dtype=np.float64) for A in (X, Y))
+    Parallel(n_jobs=effective_n_threads(), prefer="threads")(
+        delayed(cdist)(X[rows], Y, metric, out=out[rows])
+        for rows in gen_batches(len(X), max(1, _NUMBERS_AT_ONCE // len(Y)))
+    )
+    return out
 
 
 @dataclass(frozen=True)
@@ -59,6 +76,7 @@ class KernelFunction:
     name        base                        profile
     =========== =========================== ===========================
     rbf         squared distance            exp(−gamma·base)
+    exponential distance                    exp(−gamma·base)
     laplacian   sum of absolute differences exp(−gamma·base)
     poly        inner product               (gamma·base + coef0)^degree
     sigmoid     inner product               tanh(gamma·base + coef0)
@@ -70,7 +88,7 @@ class KernelFunction:
 
     A callable takes two tables and returns a matrix, as SVC's does; with `by_rows` it takes two
     rows and returns a number.  Kernels that the discriminants know by name take torch
-    tensors too.
+    tensors too.  With `scales`, the columns are multiplied by these numbers first.
     """
 
     kernel: str | Callable[..., Any]
@@ -78,6 +96,7 @@ class KernelFunction:
     degree: float = 3
     coef0: float = 1.0
     by_rows: bool = False
+    scales: tuple[float, ...] | None = None
 
     @property
     def uses_gamma(self) -> bool:
@@ -88,11 +107,22 @@ class KernelFunction:
         """Return the same kernel of another width."""
         return replace(self, gamma=gamma)
 
+    def with_scales(self, scales: FloatArray) -> "KernelFunction":
+        """Return the same kernel of rows whose columns are multiplied by these numbers."""
+        return replace(self, scales=tuple(map(float, scales)))
+
+    def scaled(self, X: Any) -> Any:
+        """Return the rows with their columns multiplied by the scales, if there are any."""
+        return X if self.scales is None else X * like(self.scales, X)
+
     def base(self, X: Any, Y: Any) -> Array:
         """Return the part that does not depend on gamma, of shape (n, m)."""
         xp: Any = array_namespace(X)
+        X, Y = self.scaled(X), self.scaled(Y)
         if self.kernel == "rbf":
             return squared_distances(X, Y)
+        if self.kernel == "exponential":
+            return xp.sqrt(squared_distances(X, Y))
         if self.kernel == "laplacian":
             return absolute_differences(X, Y)
         if self.kernel in ("linear", "poly", "sigmoid"):
@@ -117,7 +147,7 @@ class KernelFunction:
         """Return the kernel at these values of the base."""
         xp = array_namespace(base)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.kernel in ("rbf", "laplacian"):
+            if self.kernel in _OF_DISTANCE:
                 return xp.exp(-self.gamma * base)
             if self.kernel == "poly":
                 return (self.gamma * base + self.coef0) ** self.degree
@@ -131,7 +161,7 @@ class KernelFunction:
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Return the values k(xᵢ, xᵢ)."""
-        if self.kernel in ("rbf", "laplacian"):
+        if self.kernel in _OF_DISTANCE:
             return np.ones(len(X))
         if self.kernel == "cosine":  # It is 0, not 1, for a row of zeros.
             from sklearn.preprocessing import normalize
@@ -145,7 +175,7 @@ class KernelFunction:
         """Return the kernel matrix, in float32 if the kernel is rbf: for long streams of rows."""
         if self.kernel != "rbf":
             return self.matrix(X, Y)
-        gamma = np.float32(self.gamma)
+        gamma, X, Y = np.float32(self.gamma), self.scaled(X), self.scaled(Y)
         K = X @ (2 * gamma * Y.T)
         K -= gamma * np.einsum("ij,ij->i", X, X)[:, None]
         K -= gamma * np.einsum("ij,ij->i", Y, Y)

@@ -25,7 +25,7 @@ from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
 from mercer.tables import LabelledTable, make_preprocessor
 
-_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_EXACT_ROWS = 10_000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 # In a comparison they see these in two minutes; more time gives more rows, less time never fewer
 # than the least.
@@ -69,8 +69,9 @@ _MODELS = {
         ModelInfo("dummy", "always the largest class", "floor"),
     )
 }
-# Trees do not need columns of one scale, and the floor does not look at them.
-_UNSCALED = ("forest", "boosting", "dummy")
+# What models need of the numbers of a table: trees no scale, and the floor does not look at them;
+# sums of absolute differences columns without long tails.
+_SCALES = {"forest": False, "boosting": False, "dummy": False, "fisher": "soft-ranks"}
 
 
 def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int) -> Any:
@@ -169,7 +170,7 @@ def make_model(
     =========  ==================================================  ===========================
     name       classifier                                          where ``balanced``
     =========  ==================================================  ===========================
-    fisher     KernelFisherDiscriminant up to 2 000 rows, else     classes of equal weight
+    fisher     KernelFisherDiscriminant up to 10 000 rows, else    classes of equal weight
                SparseKernelFisherDiscriminant
     laplacian  LaplacianClassifier                                 width by balanced accuracy
     parzen     ParzenClassifier                                    equal priors
@@ -182,8 +183,9 @@ def make_model(
     dummy      the largest class, always                           –
     =========  ==================================================  ===========================
 
-    Mercer's classifiers choose their widths by leave-one-out.  Trees get numbers as they are, all
-    others standardised ones; see :func:`mercer.tables.make_preprocessor`.
+    Mercer's classifiers choose their widths by leave-one-out.  Trees get numbers as they are, the
+    kernel Fisher discriminant soft ranks, all others standardised ones; see
+    :func:`mercer.tables.make_preprocessor`.
 
     Parameters
     ----------
@@ -225,7 +227,7 @@ def make_model(
     most = _MAX_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
-    table = make_preprocessor(data.columns, scale=name not in _UNSCALED)
+    table = make_preprocessor(data.columns, scale=_SCALES.get(name, True))
     return Pipeline([("table", table), ("model", model)])
 
 

@@ -14,7 +14,14 @@ from mercer.spectral._eigen import (
     sparse_eigh,
 )
 from mercer.spectral._landmarks import LandmarkMap
-from mercer.spectral._ridge import RidgeBasis, decompose_features, decompose_kernel, factor_kernel
+from mercer.spectral._ridge import (
+    RidgeBasis,
+    RidgeFactor,
+    RidgeSolution,
+    decompose_features,
+    decompose_kernel,
+    factor_kernel,
+)
 from mercer.spectral._selection import GreedyPath, greedy_selection
 
 __all__ = [
@@ -22,6 +29,8 @@ __all__ = [
     "LandmarkMap",
     "PenaltyPath",
     "RidgeBasis",
+    "RidgeFactor",
+    "RidgeSolution",
     "Whitened",
     "decompose_features",
     "decompose_kernel",

@@ -1,4 +1,4 @@
-"""Least squares with an intercept and a ridge: one eigendecomposition, every ridge.
+"""Least squares with an intercept and a ridge: by eigenvectors every ridge, by Cholesky one.
 
 The problem throughout, with row weights p that add up to one and targets T:
 
@@ -8,13 +8,14 @@ where ‖f‖² is aᵀKa (the norm of the kernel's space) or βᵀβ, and the i
 In the coordinates √p·row, the intercept is a projection on the complement of √p.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_numpy_array
 
 from mercer._arrays import Array, like
-from mercer._linalg import add_to_diagonal, cholesky, eigh, invert_triangular
+from mercer._linalg import cholesky, eigh, invert_triangular
 
 # Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-14
@@ -28,8 +29,61 @@ _NEARLY_ALL = 0.85
 _INDEFINITE = 1e-7
 
 
+class RidgeSolution(ABC):
+    """What is known of the problem once its matrix is decomposed."""
+
+    @abstractmethod
+    def coefficients(self, targets: Array, alpha: float) -> Array:
+        """Return a (or β), of shape (n_coefficients, n_targets)."""
+
+    @abstractmethod
+    def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
+        """Return what is left of the targets, and one minus the leverages, for every ridge.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_rows, n_targets)
+            With weighted mean zero.
+        alphas : ndarray of shape (n_alphas,)
+            The ridges.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_alphas, n_rows, n_targets)
+            T − f.
+        complements : ndarray of shape (n_alphas, n_rows)
+            1 − hᵢᵢ, h the matrix that maps √p·T to √p·f.  Both are sums of positive parts and
+            lose no digits where the fit is nearly perfect.
+        """
+
+    def leave_one_out(self, targets: Array, alphas: Array, share: Array) -> tuple[Array, Array]:
+        """Return f at each row from a fit without (part of) that row, and from the full fit.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_rows, n_targets)
+            With weighted mean zero; they, the other rows' weights and α stay as they are.
+        alphas : ndarray of shape (n_alphas,)
+            The ridges.
+        share : ndarray of shape (n_rows,)
+            Share of each row's weight that is left out, 1 for all of it.
+
+        Returns
+        -------
+        left_out, fitted : ndarray of shape (n_alphas, n_rows, n_targets)
+        """
+        residuals, complements = self.residuals(targets, alphas)
+        xp = array_namespace(share)
+        # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
+        left = (1.0 - share) + share * complements
+        left = xp.maximum(left, np.finfo(float).tiny)
+        # For a row with nearly all of the weight it is rounding, whose squares must be finite.
+        errors = xp.clip(residuals / left[:, :, None], -_MOST_ERROR, _MOST_ERROR)
+        return targets - errors, targets - residuals
+
+
 @dataclass(frozen=True)
-class RidgeBasis:
+class RidgeBasis(RidgeSolution):
     """The eigenvectors that diagonalise the problem for every ridge at once.
 
     Attributes
@@ -61,23 +115,7 @@ class RidgeBasis:
         return self.loadings @ (scores * shrunk[:, None])
 
     def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
-        """Return what is left of the targets, and one minus the leverages, for every ridge.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (n_rows, n_targets)
-            With weighted mean zero.
-        alphas : ndarray of shape (n_alphas,)
-            The ridges.
-
-        Returns
-        -------
-        residuals : ndarray of shape (n_alphas, n_rows, n_targets)
-            T − f.
-        complements : ndarray of shape (n_alphas, n_rows)
-            1 − hᵢᵢ, h the matrix that maps √p·T to √p·f.  Both are sums of positive parts and
-            lose no digits where the fit is nearly perfect.
-        """
+        """Return residuals and one minus the leverages, for every ridge."""
         xp = array_namespace(targets)
         alphas = like(alphas, targets)
         n_rows, n_targets = targets.shape
@@ -95,30 +133,64 @@ class RidgeBasis:
         residuals /= self.root[:, None, None]
         return xp.permute_dims(residuals, (1, 0, 2)), complements.T
 
-    def leave_one_out(self, targets: Array, alphas: Array, share: Array) -> tuple[Array, Array]:
-        """Return f at each row from a fit without (part of) that row, and from the full fit.
 
-        Parameters
-        ----------
-        targets : ndarray of shape (n_rows, n_targets)
-            With weighted mean zero; they, the other rows' weights and α stay as they are.
-        alphas : ndarray of shape (n_alphas,)
-            The ridges.
-        share : ndarray of shape (n_rows,)
-            Share of each row's weight that is left out, 1 for all of it.
+@dataclass(frozen=True)
+class RidgeFactor(RidgeSolution):
+    """The inverse that solves the problem for one ridge.
 
-        Returns
-        -------
-        left_out, fitted : ndarray of shape (n_alphas, n_rows, n_targets)
-        """
-        residuals, complements = self.residuals(targets, alphas)
-        xp = array_namespace(share)
-        # Sherman and Morrison: T − f₋ᵢ = (T − f) / (1 − share·h)
-        left = (1.0 - share) + share * complements
-        left = xp.maximum(left, np.finfo(float).tiny)
-        # For a row with nearly all of the weight it is rounding, whose squares must be finite.
-        errors = xp.clip(residuals / left[:, :, None], -_MOST_ERROR, _MOST_ERROR)
-        return targets - errors, targets - residuals
+    With A the weighted Gram matrix, A + αI = LLᵀ and g = L⁻¹√p as a unit vector, the inverse on the
+    complement of √p is P = L⁻ᵀ(I − ggᵀ)L⁻¹: residuals are αP(√p T), leverages 1 − αPᵢᵢ.
+
+    Attributes
+    ----------
+    inverse : array of shape (n_rows, n_rows)
+        L⁻¹.
+    normal : array of shape (n_rows,)
+        g.
+    alpha : float
+        The ridge.
+    root : array of shape (n_rows,)
+        √p.
+    """
+
+    inverse: Array
+    normal: Array
+    alpha: float
+    root: Array
+
+    def coefficients(self, targets: Array, alpha: float) -> Array:
+        """Return a, of shape (n_rows, n_targets), for the one ridge."""
+        self._check(alpha)
+        return self.root[:, None] * self._apply(self.root[:, None] * targets)
+
+    def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
+        """Return residuals and one minus the leverages; `alphas` holds the one ridge."""
+        (alpha,) = alphas
+        self._check(float(alpha))
+        left = self.alpha * self._apply(self.root[:, None] * targets) / self.root[:, None]
+        return left[None, :, :], (self.alpha * self.diagonal())[None, :]
+
+    def diagonal(self) -> Array:
+        """Return the diagonal of P."""
+        xp = array_namespace(self.inverse)
+        lost = (self.normal @ self.inverse) ** 2
+        if is_numpy_array(self.inverse):
+            return np.einsum("ij,ij->j", self.inverse, self.inverse) - lost
+        return xp.sum(self.inverse**2, axis=0) - lost
+
+    def matrix(self) -> Array:
+        """Return P in full."""
+        half = self.inverse - self.normal[:, None] * (self.normal @ self.inverse)
+        return half.T @ half
+
+    def _apply(self, values: Array) -> Array:
+        half = self.inverse @ values
+        half = half - self.normal[:, None] * (self.normal @ half)
+        return self.inverse.T @ half
+
+    def _check(self, alpha: float) -> None:
+        if alpha != self.alpha:
+            raise ValueError(f"This factor is for the ridge {self.alpha}, not {alpha}.")
 
 
 def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
@@ -159,12 +231,8 @@ def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     return RidgeBasis(vectors, values, root[:, None] * vectors, True, root)
 
 
-def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeBasis | None:
-    """Solve the problem for one ridge only, in a seventh of the time; None if K is not positive.
-
-    With A the weighted Gram matrix, A + αI = LLᵀ, G = L⁻¹ and g = G√p as a unit vector, residuals
-    and leverages need αGᵀ(I − ggᵀ)G = VVᵀ, V = √α·Gᵀ(I − ggᵀ): the inverse on the complement of √p.
-    V takes the place of the eigenvectors, at eigenvalues of zero.
+def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeFactor | None:
+    """Solve the problem for one ridge only, in a tenth of the time; None if K is not positive.
 
     Parameters
     ----------
@@ -177,20 +245,21 @@ def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeBasis | None:
 
     Returns
     -------
-    RidgeBasis or None
-        Its `residuals` and `leave_one_out` are right for this one ridge; it has no coefficients.
+    RidgeFactor or None
+        It answers for this one ridge.  Beside K, it takes the memory of one such matrix.
     """
     xp = array_namespace(K)
     root = xp.sqrt(p)
-    factor = cholesky(add_to_diagonal(root[:, None] * K * root, alpha), lower=True)
+    A = root[:, None] * K
+    A *= root
+    at = xp.arange(A.shape[0], device=device(A))
+    A[at, at] += alpha
+    factor = cholesky(A, lower=True, overwrite=True)
     if factor is None:
         return None
-    inverse = invert_triangular(factor, lower=True)
+    inverse = invert_triangular(factor, lower=True, overwrite=True)
     g = inverse @ root
-    g = g / xp.linalg.vector_norm(g)
-    vectors = inverse.T - (g @ inverse)[:, None] * g
-    vectors *= float(np.sqrt(alpha))
-    return RidgeBasis(vectors, xp.zeros_like(root), vectors[:0, :], True, root)
+    return RidgeFactor(inverse, g / xp.linalg.vector_norm(g), alpha, root)
 
 
 def decompose_features(features: Array, p: Array) -> RidgeBasis:

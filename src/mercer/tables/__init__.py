@@ -42,6 +42,7 @@ from mercer.tables._target import split_target
 from mercer.tables._write import write_table
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._preprocessor import make_preprocessor
+from mercer.tables.preparing._soft_ranks import SoftRankScaler
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
 from mercer.tables.reading._read import read_table
 from mercer.tables.typing._kinds import describe_columns
@@ -56,6 +57,7 @@ __all__ = [
     "FeatureClipper",
     "LabelledTable",
     "MissingPackageError",
+    "SoftRankScaler",
     "Table",
     "describe_columns",
     "make_preprocessor",

@@ -133,8 +133,17 @@ def fill_tile(
 
 EXPONENTIAL, CAUCHY, EPANECHNIKOV = 0, 1, 2  # how a kernel value comes from c·u
 
-_exact = compiled("contract")
 _reordering = compiled("contract", "reassoc", "nsz")
+
+
+@_exact
+def add_differences(M, X, first, last, totals):
+    """Add Σ (Mᵢⱼ + Mⱼᵢ)|xᵢₖ − xⱼₖ| over rows i in first…last and all j < i to totalsₖ."""
+    for i in range(first, last):
+        for j in range(i):
+            weight = M[i, j] + M[j, i]
+            for k in range(X.shape[1]):
+                totals[k] += weight * abs(X[i, k] - X[j, k])
 
 
 @_reordering

@@ -1,7 +1,7 @@
 """Categories → 0/1 columns, by counting codes rather than cells."""
 
 from collections.abc import Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,9 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     max_categories : int, default=100
         The most categories of a column that are told apart; of more, the less frequent are
         infrequent, and of equals the later in the alphabet.
+    height : float, default=1.0
+        What stands in the column of the category that holds.  With 0.5, two categories differ by 1
+        in a sum of absolute differences.
 
     Attributes
     ----------
@@ -71,11 +74,15 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "min_frequency": [Interval(Integral, 1, None, closed="left")],
         "max_categories": [Interval(Integral, 1, None, closed="left")],
+        "height": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(self, *, min_frequency: int = 5, max_categories: int = 100) -> None:
+    def __init__(
+        self, *, min_frequency: int = 5, max_categories: int = 100, height: float = 1.0
+    ) -> None:
         self.min_frequency = min_frequency
         self.max_categories = max_categories
+        self.height = height
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> "CategoryDummies":
@@ -129,7 +136,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for feature, column in enumerate(columns):
             place = self._places(feature, column.categories)[column.codes]
             is_known = place >= 0
-            dummies[rows[is_known], sum(widths[:feature]) + place[is_known]] = 1.0
+            dummies[rows[is_known], sum(widths[:feature]) + place[is_known]] = self.height
         return dummies
 
     def _places(self, feature: int, categories: pd.Index) -> NDArray[np.intp]:

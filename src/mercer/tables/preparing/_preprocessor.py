@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer.tables._table import Column
 from mercer.tables.preparing._dummies import CategoryDummies
+from mercer.tables.preparing._soft_ranks import SoftRankScaler
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
 from mercer.tables.typing._styles import has_time
 
@@ -18,7 +19,7 @@ _MIN_FREQUENCY = 5  # Categories with fewer rows are infrequent.
 _MAX_CATEGORIES = 100  # At most this many categories of a column are told apart.
 
 
-def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> ColumnTransformer:
+def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) -> ColumnTransformer:
     """Return a transformer that turns the used columns into numbers.
 
     Put it first in a pipeline: whatever it learns (medians, means, categories), it learns from
@@ -41,15 +42,19 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> Colum
     ----------
     columns : sequence of Column
         What :func:`split_target` or :func:`describe_columns` returned.
-    scale : bool, default=True
-        Whether to standardise and clip; trees do not need it.
+    scale : bool or "soft-ranks", default=True
+        Whether to standardise and clip; trees do not need it.  With "soft-ranks" numbers become
+        the coordinates of :class:`SoftRankScaler` instead, and the 0/1 columns of categories 0/½,
+        so that two categories differ by 1 in a sum of absolute differences, about as much as two
+        numbers do on average.
 
     Returns
     -------
     sklearn.compose.ColumnTransformer
         Not fitted. Takes the frame X of :func:`split_target` or :func:`match_columns`, returns
         a dense array, or a frame after ``set_output(transform="pandas")``. Its parts are classes
-        of scikit-learn, :class:`CategoryDummies`, :class:`DateFeatures`, :class:`FeatureClipper`.
+        of scikit-learn, :class:`CategoryDummies`, :class:`DateFeatures`, :class:`FeatureClipper`,
+        :class:`SoftRankScaler`.
 
     Raises
     ------
@@ -90,7 +95,7 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> Colum
             Pipeline([("parts", DateFeatures(parts=("days",))), ("missing", _indicator())]),
             [*days, *times],
         ),
-        ("category", _dummies(), categories),
+        ("category", _dummies(0.5 if scale == "soft-ranks" else 1.0), categories),
     ]
     parts = [part for part in parts if part[2]]
     if not parts:
@@ -98,11 +103,13 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool = True) -> Colum
     return ColumnTransformer(parts, sparse_threshold=0.0)
 
 
-def _number_steps(scale: bool) -> list[tuple[str, object]]:
+def _number_steps(scale: bool | str) -> list[tuple[str, object]]:
     """Return the steps for columns of numbers with gaps; a column without any value becomes 0."""
     impute = ("impute", SimpleImputer(strategy="median", keep_empty_features=True))
     if not scale:
         return [impute]
+    if scale == "soft-ranks":
+        return [impute, ("scale", SoftRankScaler())]
     return [impute, ("scale", StandardScaler()), ("clip", FeatureClipper(limit=_LIMIT))]
 
 
@@ -110,5 +117,7 @@ def _indicator() -> MissingIndicator:
     return MissingIndicator(features="missing-only", error_on_new=False)
 
 
-def _dummies() -> CategoryDummies:
-    return CategoryDummies(min_frequency=_MIN_FREQUENCY, max_categories=_MAX_CATEGORIES)
+def _dummies(height: float) -> CategoryDummies:
+    return CategoryDummies(
+        min_frequency=_MIN_FREQUENCY, max_categories=_MAX_CATEGORIES, height=height
+    )
