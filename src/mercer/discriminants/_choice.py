@@ -1,24 +1,27 @@
 """Which kernel: candidates by leave-one-out, column scales by halves of a sample that judge them.
 
     ≤ 500 rows     width and ridge of every candidate, by eigenvectors: the whole surface
-    ≤ 1 000 rows   scales of the columns, by descent; halves of these rows judge each other's
-    ≤ 2 000 rows   the best widths of every candidate again, by Cholesky; the best of all is taken
+    ≤ 700 rows     scales of the columns, by descent; halves of these rows judge each other's
+    ≤ 2 000 rows   the best widths of the leading candidates, by Cholesky; the best is taken
     all rows       its ridge (`_exact`), or its nodes (`_sparse`)
 
 Scales flatter themselves in the leave-one-out of rows that learned them.  So they are learned on
 one half and judged on the other, both ways, against equal scales on the same rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, FloatArray, take_rows, to_numpy
+from mercer._linalg import one_thread
+from mercer._sklearn import effective_n_threads
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._scales import WITH_DERIVATIVES, dummy_groups, learn_scales
 from mercer.discriminants._tuning import (
@@ -40,7 +43,9 @@ AUTO_KERNELS = ("rbf", "exponential", "laplacian")
 # The kernel whose columns get scales of their own; those of the others gained nothing.
 SCALED_KERNEL = "laplacian"
 # Rows of each step.
-SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS = 500, 1000, 2000
+SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS = 500, 700, 2000
+# Candidates that are so many standard errors behind the best on few rows are not tried on more.
+_CLEAR = 2.5
 # Halves of fewer rows cannot judge scales.
 _LEAST_HALF = 50
 
@@ -175,7 +180,8 @@ def try_kernels(
     if not (kernel.uses_gamma and model.gamma == "loo"):
         if kernel.uses_gamma:
             kernel = kernel.with_gamma(resolve_gamma(model.gamma, kernel.scaled(X)))
-        return [try_kernel(kernel, X, coding, criterion, trial_rows, search=False)]
+        trial = _surface_trial(kernel, X, coding, criterion, search=False)
+        return [_on_more_rows(trial, X, coding, criterion, trial_rows)]
     scaled = SCALED_KERNEL if is_auto else name
     if not learned or (not is_auto and model.column_scales == "auto"):
         scaled = None
@@ -227,62 +233,68 @@ def choose_kernel(
     trial_rows : int
         On how many rows they meet at most.
     """
-    started = monotonic()
-    trials: list[Trial] = []
-    for kernel in _with_scales(candidates, X, coding, criterion, scaled, trials):
-        trials.append(try_kernel(kernel, X, coding, criterion, trial_rows, search=True))
-        if seconds is not None and monotonic() - started > seconds:
-            break
-    score, error = np.array([(trial.score, trial.error) for trial in trials]).T
-    rows = sample_rows(coding, trial_rows)
+    ends = np.inf if seconds is None else monotonic() + seconds
+
+    def on_few(kernel: KernelFunction) -> Trial | None:
+        late = monotonic() > ends and kernel != candidates[0]
+        return None if late else _surface_trial(kernel, X, coding, criterion, search=True)
+
+    trials = [trial for trial in _in_threads(on_few, candidates, X) if trial is not None]
+    plain = [trial for trial in trials if trial.kernel.kernel == scaled]
+    if plain and monotonic() < ends and criterion.penalty == "rkhs":
+        scales = _proven_scales(plain[0], X, coding, criterion)
+        if scales is not None:
+            kernel = plain[0].kernel.with_scales(scales)
+            trials.append(_surface_trial(kernel, X, coding, criterion, search=True))
+    top = max(trial.score for trial in trials)
+    near = top - _CLEAR * np.sqrt(top * (1 - top) / trials[0].rows)
+    leaders = [trial for trial in trials if trial.score >= near]
+    beaten = [trial for trial in trials if trial.score < near]
+    leaders = _in_threads(
+        lambda trial: _on_more_rows(trial, X, coding, criterion, trial_rows), leaders, X
+    )
+    score, error = np.array([(trial.score, trial.error) for trial in leaders]).T
+    slack = tie_slack(coding.take(sample_rows(coding, trial_rows)))
     # `best_entry` takes the last of equal ones, and here the first is the simplest.
-    best = len(trials) - 1 - best_entry(score[::-1], error[::-1], tie_slack(coding.take(rows)))
-    return [trials[best], *trials[:best], *trials[best + 1 :]]
+    best = len(leaders) - 1 - best_entry(score[::-1], error[::-1], slack)
+    return [leaders[best], *leaders[:best], *leaders[best + 1 :], *beaten]
 
 
-def _with_scales(
-    candidates: tuple[KernelFunction, ...],
-    X: Array,
-    coding: Coding,
-    criterion: Criterion,
-    scaled: str | None,
-    trials: list[Trial],
-) -> Iterator[KernelFunction]:
-    """Yield the candidates, and one with scales that follows from the trial without them."""
-    for kernel in candidates:
-        yield kernel
-        if kernel.kernel == scaled and X.shape[1] > 1 and criterion.penalty == "rkhs":
-            scales = _proven_scales(trials[-1], X, coding, criterion)
-            if scales is not None:
-                yield kernel.with_scales(scales)
+def _in_threads(work: Callable[[Any], Any], items: Sequence[Any], X: Array) -> list[Any]:
+    """Return what `work` answers for each item; NumPy's rows on threads with one of BLAS each.
 
-
-def try_kernel(
-    kernel: KernelFunction,
-    X: Array,
-    coding: Coding,
-    criterion: Criterion,
-    trial_rows: int,
-    *,
-    search: bool,
-) -> Trial:
-    """Return the trial of a kernel: its surface on few rows, its best widths on more.
-
-    Without `search`, the kernel keeps its width.
+    Decompositions of a few hundred rows gain nothing from threads of BLAS.
     """
+    if not is_numpy_array(X):
+        return [work(item) for item in items]
+    with one_thread(), ThreadPoolExecutor(effective_n_threads()) as pool:
+        return list(pool.map(work, items))
+
+
+def _surface_trial(
+    kernel: KernelFunction, X: Array, coding: Coding, criterion: Criterion, *, search: bool
+) -> Trial:
+    """Return the trial of a kernel on few rows; without `search`, it keeps its width."""
     rows = sample_rows(coding, SURFACE_ROWS)
-    few = coding.take(rows).like(X)
+    few, counts = coding.take(rows).like(X), coding.counts[rows]
     gram = Gram.of(kernel, X, rows, criterion)
-    unit = gamma_unit(gram.base, few_counts := coding.counts[rows], few_counts)
+    unit = gamma_unit(gram.base, counts, counts)
     tuned = criterion.tune(gram, few, unit if search else kernel.gamma, search)
     (rung, column), surface = tuned.results["best_index"], tuned.results
     point = (float(surface[name][rung, column]) for name in ("score", "squared_error"))
-    found = Trial(kernel.with_gamma(tuned.gamma), unit, column, *point, len(rows), surface)
-    more = sample_rows(coding, trial_rows)
-    if len(more) == len(rows):
-        return found
-    gram = Gram.of(kernel, X, more, criterion)
-    return _best_width(found, gram, coding.take(more).like(X), criterion, tie_slack(few)) or found
+    return Trial(kernel.with_gamma(tuned.gamma), unit, column, *point, len(rows), surface)
+
+
+def _on_more_rows(
+    trial: Trial, X: Array, coding: Coding, criterion: Criterion, trial_rows: int
+) -> Trial:
+    """Return the trial of a kernel on up to `trial_rows` rows, at its best width there."""
+    rows = sample_rows(coding, trial_rows)
+    if len(rows) <= trial.rows:
+        return trial
+    gram = Gram.of(trial.kernel, X, rows, criterion)
+    slack = tie_slack(coding.take(sample_rows(coding, SURFACE_ROWS)))
+    return _best_width(trial, gram, coding.take(rows).like(X), criterion, slack) or trial
 
 
 def _best_width(
@@ -341,13 +353,18 @@ def _proven_scales(
     groups = dummy_groups(take_rows(X, rows))
     if len(half) < _LEAST_HALF or groups.max() == 0:
         return None
-    equal, own = [], []
-    for learning, judging in (halves, halves[::-1]):
+
+    def gains(parts: list[NDArray[np.intp]]) -> FloatArray:
+        """Return what the scales of the first part add to score and error of the second."""
+        learning, judging = parts
         scales = _shrunken_scales(trial, X, coding, learning, groups, criterion)
-        for points, kernel in ((equal, trial.kernel), (own, trial.kernel.with_scales(scales))):
+        part, points = coding.take(judging).like(X), []
+        for kernel in (trial.kernel.with_scales(scales), trial.kernel):
             gram = Gram.of(kernel, X, judging, criterion)
-            points.append(_best_nearby(gram, trial, coding.take(judging).like(X), criterion))
-    score, error = np.mean(own, axis=0) - np.mean(equal, axis=0)
+            points.append(_best_nearby(gram, trial, part, criterion))
+        return np.subtract(*points)
+
+    score, error = np.sum(_in_threads(gains, [halves, halves[::-1]], X), axis=0)
     if score < 0 or error >= 0:
         return None
     return _shrunken_scales(trial, X, coding, rows, groups, criterion)

@@ -118,7 +118,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         diagonal of the kernel.  Beyond 10^±50 times that diagonal, all numbers are alike.
     column_scales : "auto", "loo", None or array-like of shape (n_features,), default="auto"
         Factors of the columns.  "loo" learns them by descent on the squared leave-one-out error of
-        at most 1 000 rows, for "laplacian" and "rbf", and keeps them if halves of these rows
+        at most 700 rows, for "laplacian" and "rbf", and keeps them if halves of these rows
         that did not learn them are better off with them; dummies of one category share a scale.
         "auto" is "loo" with ``kernel="auto"`` and None with a kernel by name.
     penalty : {"rkhs", "coef"}, default="rkhs"

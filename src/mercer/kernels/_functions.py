@@ -18,6 +18,8 @@ from mercer._sklearn import effective_n_threads
 _CANCELLED = 1e-5
 # Differences are computed in blocks of this many numbers, 32 MiB.
 _NUMBERS_AT_ONCE = 2**22
+# Threads are started for distances of this many differences, which take a tenth of a second.
+_WORTH_THREADS = 10**8
 _WITH_GAMMA = {"exponential", "laplacian", "poly", "rbf", "sigmoid"}
 _OF_DISTANCE = ("rbf", "exponential", "laplacian")  # exp(−gamma·base), 1 for a row with itself
 # Values of a kernel up to this size have products and sums of them within floating point.
@@ -58,7 +60,7 @@ def _by_threads(metric: str, X: Array, Y: Array) -> FloatArray:
     from scipy.spatial.distance import cdist
 
     out = np.empty((X.shape[0], Y.shape[0]))
-    if out.size * X.shape[1] < _NUMBERS_AT_ONCE:
+    if out.size * X.shape[1] < _WORTH_THREADS:
         return cdist(X, Y, metric, out=out)
     X, Y = (np.ascontiguousarray(A, dtype=np.float64) for A in (X, Y))
     Parallel(n_jobs=effective_n_threads(), prefer="threads")(
