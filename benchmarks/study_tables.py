@@ -769,15 +769,15 @@ def _kinds(problems, place):
 
 
 def _wide(results, score, methods):
-    """Return problem × method, the mean over splits, NaN where a split is missing."""
-    table = results.pivot_table(
-        index="problem", columns="method", values=score, aggfunc=["mean", "count"]
-    )
+    """Return problem × method: means over the splits that every method of the problem has."""
+    table = results.pivot_table(index=["problem", "split"], columns="method", values=score)
     if table.empty:
         return pd.DataFrame(np.nan, index=results["problem"].unique(), columns=methods)
-    counts = table["count"]
-    whole = counts.eq(counts.max(axis=1), axis=0) & counts.gt(0)
-    return table["mean"].where(whole).reindex(columns=methods)
+    rows = {}
+    for problem, part in table.groupby("problem"):
+        part = part.dropna(axis=1, how="all")
+        rows[problem] = part.dropna().mean()
+    return pd.DataFrame(rows).T.reindex(columns=methods)
 
 
 def _cell(value, best, decimals):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from mercer.models import ModelScore
     from mercer.tables import LabelledTable
 
+_COLUMNS_TO_NAME = 5  # so many of the columns that count most are printed
+
 
 def fit(
     table: Annotated[str, typer.Argument(help="CSV, TSV, parquet, Excel or .npz; - is stdin.")],
@@ -69,6 +71,7 @@ def fit(
         score_model,
     )
     from mercer.tables import read_table, split_target
+    from mercer.views import shares_by_column
 
     if model != "auto":
         describe_model(model)  # An unknown name is refused before anything takes time.
@@ -105,12 +108,14 @@ def fit(
                 "n_rows_fitted": n_fitted,
                 "scores": {score.model: score.figures() for score in scores},
                 "notes": notes,
+                "kernel": getattr(pipeline[-1], "choice_", None),
+                "columns": [vars(one) for one in shares_by_column(pipeline[0], pipeline[-1])],
                 "card": card.to_dict(),
             }
         )
         return
     print_notes(notes)
-    _print(table, data, scores, balanced, n_fitted, output)
+    _print(table, data, scores, balanced, n_fitted, output, pipeline)
 
 
 def _print(
@@ -120,10 +125,12 @@ def _print(
     balanced: bool,
     n_fitted: int,
     output: Path,
+    pipeline: Any,
 ) -> None:
     import numpy as np
 
     from mercer.models import describe_model
+    from mercer.views import shares_by_column
 
     used = [column for column in data.columns if column.used]
     unused = [column for column in data.columns if not column.used]
@@ -154,6 +161,13 @@ def _print(
     say(
         "fitted", f"{best.model} ({label}) on {grouped(n_fitted)} of {count_of(len(data.y), 'row')}"
     )
+    model = pipeline[-1]
+    if hasattr(model, "choice_"):
+        say("", model.choice_)
+    shares = shares_by_column(pipeline[0], model) if hasattr(model, "column_shares_") else ()
+    if shares and shares[0].scale is not None:
+        most = ", ".join(f"{one.name} {percent(one.share)}" for one in shares[:_COLUMNS_TO_NAME])
+        say("columns", f"that count most, by their share in the distance of rows: {most}")
     say("wrote", f"{output}: mercer predict {output} NEW.csv")
 
 

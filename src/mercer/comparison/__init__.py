@@ -37,6 +37,7 @@ from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
 from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
+from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
@@ -97,6 +98,7 @@ __all__ = [
 _FOR_MERCER = (
     "ClassRecord",
     "ColumnRecord",
+    "ColumnShareRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",

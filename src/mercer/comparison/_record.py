@@ -148,11 +148,29 @@ class HardRowsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColumnShareRecord:
+    """What a kernel makes of a column: its share in the distance of rows, and its scale.
+
+    The scale is None where all columns are scaled alike.
+    """
+
+    name: str
+    share: float
+    scale: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MapRecord:
-    """How the map of the classes was drawn; without a method there is none, and a note says why."""
+    """How the map of the classes was drawn; without a method there is none, and a note says why.
+
+    ``kernel`` is the sentence about the kernel that was chosen for it, ``columns`` what that makes
+    of the columns, those of the largest share first.
+    """
 
     method: str | None = None
     notes: tuple[str, ...] = ()
+    kernel: str = ""
+    columns: tuple[ColumnShareRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

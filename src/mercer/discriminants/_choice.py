@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, take_rows, to_numpy
 from mercer._linalg import one_thread
 from mercer._sklearn import effective_n_threads
+from mercer._system.words import count_of, percent
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._scales import WITH_DERIVATIVES, dummy_groups, learn_scales
 from mercer.discriminants._tuning import (
@@ -44,6 +45,8 @@ AUTO_KERNELS = ("rbf", "exponential", "laplacian")
 SCALED_KERNEL = "laplacian"
 # Rows of each step.
 SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS = 500, 700, 2000
+# Up to this many rows eigenvectors serve every ridge; beyond, Cholesky factors are quicker.
+BASIS_ROWS = 1000
 # Candidates that are so many standard errors behind the best on few rows are not tried on more.
 _CLEAR = 2.5
 # Halves of fewer rows cannot judge scales.
@@ -236,7 +239,7 @@ def choose_kernel(
     ends = np.inf if seconds is None else monotonic() + seconds
 
     def on_few(kernel: KernelFunction) -> Trial | None:
-        late = monotonic() > ends and kernel != candidates[0]
+        late = monotonic() >= ends and kernel != candidates[0]
         return None if late else _surface_trial(kernel, X, coding, criterion, search=True)
 
     trials = [trial for trial in _in_threads(on_few, candidates, X) if trial is not None]
@@ -247,7 +250,7 @@ def choose_kernel(
             kernel = plain[0].kernel.with_scales(scales)
             trials.append(_surface_trial(kernel, X, coding, criterion, search=True))
     top = max(trial.score for trial in trials)
-    near = top - _CLEAR * np.sqrt(top * (1 - top) / trials[0].rows)
+    near = top - _CLEAR * np.sqrt(max(top * (1 - top), 0.0) / trials[0].rows)  # rounded above 1
     leaders = [trial for trial in trials if trial.score >= near]
     beaten = [trial for trial in trials if trial.score < near]
     leaders = _in_threads(
@@ -424,13 +427,18 @@ def sample_rows(coding: Coding, size: int) -> NDArray[np.intp]:
 def describe_choice(trials: list[Trial]) -> str:
     """Return one sentence about the kernel that was chosen and those that were not."""
     chosen, *others = (
-        f"{trial.kernel.kernel}{' with column scales' if trial.kernel.scales else ''} "
-        f"({100 * trial.score:.1f} %, squared error {trial.error:.3g})"
+        f"{_name(trial.kernel)} ({percent(trial.score)}, squared error {trial.error:.3g})"
         for trial in trials
     )
-    rows = max(trial.rows for trial in trials)
+    rows = count_of(max(trial.rows for trial in trials), "row")
     against = f"; against {', '.join(others)}" if others else ""
-    return f"Leave-one-out on up to {rows} rows chose {chosen}{against}."
+    return f"Leave-one-out on up to {rows} chose {chosen}{against}."
+
+
+def _name(kernel: KernelFunction) -> str:
+    """Return what a kernel is called in a sentence."""
+    name = kernel.kernel if isinstance(kernel.kernel, str) else "the given kernel"
+    return f"{name} with column scales" if kernel.scales else name
 
 
 def column_shares(kernel: KernelFunction, X: Array) -> FloatArray | None:

@@ -25,7 +25,7 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._choice import (
-    TRIAL_ROWS,
+    BASIS_ROWS,
     Criterion,
     Gram,
     Trial,
@@ -202,7 +202,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Notes
     -----
     Time: the search of kernel and width is on at most 2 000 rows; then one eigendecomposition up to
-    2 000 rows, and three Cholesky factorisations, O(n³), above.  Memory: three matrices of n².
+    1 000 rows, and three Cholesky factorisations, O(n³), above.  Memory: three matrices of n².
     With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
@@ -406,7 +406,7 @@ def _solve_all(
     """
     coding, kernel = coding.like(X), trial.kernel
     gram = Gram.of(kernel, X, None, criterion)
-    if X.shape[0] <= TRIAL_ROWS:
+    if X.shape[0] <= BASIS_ROWS:
         tuned = criterion.tune(gram, coding, kernel.gamma, False)
     else:
         tuned = _tune_ridge(trial, gram, coding, criterion)

@@ -41,20 +41,22 @@ def dummy_groups(X: Array) -> NDArray[np.intp]:
 
     Neighbouring columns that hold zero and one other number, the same for all of them, are dummies
     of a category if no row has two of them.  They share one scale, so that two categories of a
-    column are as far from each other as any other two.
+    column are as far from each other as any other two.  A column of zeros, such as the dummy of a
+    category that no row has, joins its neighbours.
     """
     rows = to_numpy(X)
     top = rows.max(axis=0)
-    is_dummy = ((rows == 0) | (rows == top)).all(axis=0) & (rows.min(axis=0) == 0) & (top > 0)
+    is_dummy = ((rows == 0) | (rows == top)).all(axis=0) & (rows.min(axis=0) == 0)
     groups = np.empty(rows.shape[1], dtype=np.intp)
-    group, taken = -1, None  # rows that the dummies of this group cover
+    group, taken, height = -1, None, 0.0  # rows that the dummies of this group cover, their number
     for k in range(rows.shape[1]):
         hit = rows[:, k] > 0
-        joins = taken is not None and is_dummy[k] and top[k] == top[k - 1]
+        joins = taken is not None and is_dummy[k] and (0 in (height, top[k]) or height == top[k])
         if joins and not (taken & hit).any():
             taken |= hit
+            height = max(height, top[k])
         else:
-            group, taken = group + 1, hit.copy() if is_dummy[k] else None
+            group, taken, height = group + 1, hit if is_dummy[k] else None, top[k]
         groups[k] = group
     return groups
 

@@ -42,6 +42,7 @@ from mercer.tables._target import split_target
 from mercer.tables._write import write_table
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._preprocessor import make_preprocessor
+from mercer.tables.preparing._preprocessor import source_columns as source_columns
 from mercer.tables.preparing._soft_ranks import SoftRankScaler
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
 from mercer.tables.reading._read import read_table
@@ -67,4 +68,4 @@ __all__ = [
     "write_table",
 ]
 # What Mercer's own packages import besides; it may change without notice.
-_FOR_MERCER = ("typed_frame",)
+_FOR_MERCER = ("source_columns", "typed_frame")

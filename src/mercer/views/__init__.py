@@ -25,6 +25,7 @@ from mercer.views._table_map import PROJECTIONS, project_table
 from mercer.views._table_map import draw_map as draw_map
 from mercer.views._table_map import draw_map_within as draw_map_within
 from mercer.views._table_map import no_map as no_map
+from mercer.views._table_map import shares_by_column as shares_by_column
 
 __all__ = [
     "PROJECTIONS",
@@ -35,4 +36,4 @@ __all__ = [
 ]
 
 # What `mercer compare` draws the map of its page with.
-_FOR_MERCER = ("draw_map", "draw_map_within", "no_map")
+_FOR_MERCER = ("draw_map", "draw_map_within", "no_map", "shares_by_column")

@@ -15,9 +15,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, to_numpy
 from mercer._system.workers import NoAnswerError, TookTooLongError, answer_within
-from mercer.comparison import MapRecord
+from mercer.comparison import ColumnShareRecord, MapRecord
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.projections import (
     LaplacianEigenmaps,
@@ -26,9 +26,9 @@ from mercer.projections import (
     RoweisSaulProjection,
 )
 from mercer.spectral import stratified_rows
-from mercer.tables import LabelledTable, Table, make_preprocessor
+from mercer.tables import LabelledTable, Table, make_preprocessor, source_columns
 
-_EXACT_ROWS = 2000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
+_EXACT_ROWS = 10_000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
 _HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
 _TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.
 _ROWS_OF_A_PAGE = 1000  # A page can show them all, and three quarters are fitted in seconds.
@@ -105,6 +105,13 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     >>> list(project_table(data, "fisher").frame.columns)
     ['row', 'x', 'y', 'class', 'held_out']
     """
+    return _project(data, method, random_state)[0]
+
+
+def _project(
+    data: LabelledTable, method: str, random_state: int
+) -> tuple[Table, tuple[ColumnShareRecord, ...], str]:
+    """Return the map, what its kernel makes of the columns, and the sentence about the kernel."""
     if method not in _METHODS:
         raise ValueError(f"There is no method {method!r}: choose {', '.join(_METHODS)}.")
     chosen = _METHODS[method]
@@ -114,7 +121,9 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
     rows = stratified_rows(labels, n_fitted, 1.0, check_random_state(random_state))
 
     X = _with_outliers_drawn_in(data, rows)
-    Z = np.asarray(make_preprocessor(data.columns).fit(X.iloc[rows]).transform(X))
+    scale = "soft-ranks" if method == "fisher" else True
+    preprocessor = make_preprocessor(data.columns, scale=scale).fit(X.iloc[rows])
+    Z = np.asarray(preprocessor.transform(X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         n_components = min(2, *Z[rows].shape)
@@ -138,7 +147,36 @@ def project_table(data: LabelledTable, method: str = "fisher", *, random_state: 
             "held_out": is_held_out,
         }
     )
-    return Table(frame, method, tuple(dict.fromkeys(notes)))
+    table = Table(frame, method, tuple(dict.fromkeys(notes)))
+    return table, shares_by_column(preprocessor, mapping), getattr(mapping, "choice_", "")
+
+
+def shares_by_column(preprocessor: Any, model: Any) -> tuple[ColumnShareRecord, ...]:
+    """Return share and scale of each column of a table, the largest first.
+
+    Parameters
+    ----------
+    preprocessor : ColumnTransformer
+        Fitted, of :func:`mercer.tables.make_preprocessor`.
+    model : estimator
+        Fitted on what it returns; one without ``column_shares_`` gives nothing.
+    """
+    shares = getattr(model, "column_shares_", None)
+    if shares is None:
+        return ()
+    shares, scales = to_numpy(shares), model.column_scales_
+    found = pd.DataFrame({"name": source_columns(preprocessor), "share": shares})
+    found["scale"] = np.nan if scales is None else to_numpy(scales)
+    by_name = found.groupby("name", sort=False).agg({"share": "sum", "scale": "mean"})
+    by_name = by_name.sort_values("share", ascending=False, kind="stable")
+    return tuple(
+        ColumnShareRecord(
+            name=str(name),
+            share=float(row["share"]),
+            scale=None if scales is None else float(row["scale"]),
+        )
+        for name, row in by_name.iterrows()
+    )
 
 
 def _make_projection(method: str, n_rows: int, n_components: int, seed: int) -> Any:
@@ -204,11 +242,12 @@ def draw_map(data: LabelledTable, seed: int) -> tuple[pd.DataFrame, MapRecord]:
     with warnings.catch_warnings(), threadpool_limits(1):  # as all fits of a comparison
         warnings.simplefilter("ignore")
         try:
-            table = project_table(part, method, random_state=seed)
+            table, columns, kernel = _project(part, method, seed)
         except (ValueError, np.linalg.LinAlgError):
             method = "lda"
-            table = project_table(part, method, random_state=seed)
-    return table.frame, MapRecord(method=method, notes=table.notes)
+            table, columns, kernel = _project(part, method, seed)
+    found = MapRecord(method=method, notes=table.notes, kernel=kernel, columns=columns)
+    return table.frame, found
 
 
 def _some_rows(data: LabelledTable, seed: int) -> LabelledTable:

@@ -130,7 +130,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = list(_columns(self, X, reset=False))
-        widths = [len(self._names(feature)) for feature in range(len(columns))]
+        widths = [len(self.names_of(feature)) for feature in range(len(columns))]
         dummies = np.zeros((len(columns[0]), sum(widths)))
         rows = np.arange(len(dummies))
         for feature, column in enumerate(columns):
@@ -144,10 +144,22 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         frequent, infrequent = self.categories_[feature], self.infrequent_categories_[feature]
         place = {str(name): i for i, name in enumerate(frequent)}
         place.update(dict.fromkeys(map(str, infrequent), len(frequent)))
-        missing = len(self._names(feature)) - 1 if self.has_missing_[feature] else -1
+        missing = len(self.names_of(feature)) - 1 if self.has_missing_[feature] else -1
         return np.array([*(place.get(name, -1) for name in categories), missing])
 
-    def _names(self, feature: int) -> list[str]:
+    def names_of(self, feature: int) -> list[str]:
+        """Return the names of a feature's columns, without the feature's own.
+
+        Parameters
+        ----------
+        feature : int
+            Position of the feature.
+
+        Returns
+        -------
+        list of str
+            The categories that have a column, then those that share one, then missing values.
+        """
         names = [str(name) for name in self.categories_[feature]]
         names += [_INFREQUENT] * bool(len(self.infrequent_categories_[feature]))
         return names + [_MISSING] * bool(self.has_missing_[feature])
@@ -167,7 +179,7 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         features = super().get_feature_names_out(input_features)
-        names = [f"{one}={name}" for i, one in enumerate(features) for name in self._names(i)]
+        names = [f"{one}={name}" for i, one in enumerate(features) for name in self.names_of(i)]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:

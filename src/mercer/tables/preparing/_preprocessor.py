@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -101,6 +102,25 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
     if not parts:
         raise ValueError("No column is used: there is nothing to make numbers of.")
     return ColumnTransformer(parts, sparse_threshold=0.0)
+
+
+def source_columns(preprocessor: ColumnTransformer) -> list[str]:
+    """Return the column of the table that each column of a fitted preprocessor's result is from."""
+    sources: list[str] = []
+    for name, part, columns in preprocessor.transformers_:
+        match name:
+            case "category":
+                times = [len(part.names_of(k)) for k in range(len(columns))]
+            case "missing":
+                times = np.isin(range(len(columns)), part.features_)
+            case "undated":
+                times = np.isin(range(len(columns)), part.named_steps["missing"].features_)
+            case "date" | "time":
+                times = [len(part.named_steps["parts"].parts)] * len(columns)
+            case _:
+                times = [1] * len(columns)
+        sources += np.repeat(np.asarray(columns, dtype=object), times).tolist()
+    return sources
 
 
 def _number_steps(scale: bool | str) -> list[tuple[str, object]]:
