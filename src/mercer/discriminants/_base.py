@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -84,9 +85,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         kernel = self._kernel
         self.kernel_ = kernel.kernel
         self.gamma_ = kernel.gamma if kernel.uses_gamma else None
-        scales, shares = kernel.scales, column_shares(kernel, X)
-        self.column_scales_ = None if scales is None else like(scales, X)
-        self.column_shares_ = None if shares is None else like(shares, X)
+        float64 = array_namespace(X).float64
+        self.column_scales_ = (
+            None if kernel.scales is None else like(kernel.scales, X, dtype=float64)
+        )
+        self.column_shares_ = column_shares(kernel, X)
         self.choice_ = describe_choice(trials)
 
     def _check_components(self, n_classes: int) -> None:

@@ -1,8 +1,9 @@
 """Which kernel: candidates by leave-one-out, column scales by halves of a sample that judge them.
 
     ≤ 500 rows     width and ridge of every candidate, by eigenvectors: the whole surface
-    ≤ 700 rows     scales of the columns, by descent; halves of these rows judge each other's
-    ≤ 2 000 rows   the best widths of the leading candidates, by Cholesky; the best is taken
+    ≤ 1 400 rows   scales of the columns, by descent; halves of these rows judge each other's
+    ≤ 2 000 rows   the leading candidates, by Cholesky, up the surface; the best is taken
+    ≤ 4 000 rows   its width and ridge once more (`_exact`)
     all rows       its ridge (`_exact`), or its nodes (`_sparse`)
 
 Scales flatter themselves in the leave-one-out of rows that learned them.  So they are learned on
@@ -19,13 +20,14 @@ import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, FloatArray, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._linalg import one_thread
 from mercer._sklearn import effective_n_threads
 from mercer._system.words import count_of, percent
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._scales import WITH_DERIVATIVES, dummy_groups, learn_scales
 from mercer.discriminants._tuning import (
+    RIDGES_PER_DECADE,
     Tuned,
     best_entry,
     evaluate,
@@ -44,11 +46,17 @@ AUTO_KERNELS = ("rbf", "exponential", "laplacian")
 # The kernel whose columns get scales of their own; those of the others gained nothing.
 SCALED_KERNEL = "laplacian"
 # Rows of each step.
-SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS = 500, 700, 2000
+SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS, CLIMB_ROWS = 500, 700, 2000, 4000
+# From so many rows on, twice as many learn scales.
+_MANY_ROWS = 4000
+# Widths and ridges that are tried on the way from few rows to more.
+_STEPS = 8
 # Up to this many rows eigenvectors serve every ridge; beyond, Cholesky factors are quicker.
 BASIS_ROWS = 1000
 # Candidates that are so many standard errors behind the best on few rows are not tried on more.
 _CLEAR = 2.5
+# Scales are taken as they are learned, or shrunken: their roots are half as far apart.
+_POWERS, _POWER_ODDS = (0.5, 1.0), np.array([1.0, 0.9])
 # Halves of fewer rows cannot judge scales.
 _LEAST_HALF = 50
 
@@ -130,6 +138,8 @@ class Trial:
         On how many rows.
     surface : dict
         The surface of at most 500 rows, as ``loo_results_`` has it.
+    searches_width : bool
+        Whether another width may be taken.
     """
 
     kernel: KernelFunction
@@ -139,6 +149,7 @@ class Trial:
     error: float
     rows: int
     surface: dict[str, Any]
+    searches_width: bool
 
     def summary(self) -> dict[str, Any]:
         """Return what `loo_results_` says of the candidate."""
@@ -184,7 +195,7 @@ def try_kernels(
         if kernel.uses_gamma:
             kernel = kernel.with_gamma(resolve_gamma(model.gamma, kernel.scaled(X)))
         trial = _surface_trial(kernel, X, coding, criterion, search=False)
-        return [_on_more_rows(trial, X, coding, criterion, trial_rows)]
+        return [climb(trial, X, coding, criterion, trial_rows, _STEPS)]
     scaled = SCALED_KERNEL if is_auto else name
     if not learned or (not is_auto and model.column_scales == "auto"):
         scaled = None
@@ -254,7 +265,7 @@ def choose_kernel(
     leaders = [trial for trial in trials if trial.score >= near]
     beaten = [trial for trial in trials if trial.score < near]
     leaders = _in_threads(
-        lambda trial: _on_more_rows(trial, X, coding, criterion, trial_rows), leaders, X
+        lambda trial: climb(trial, X, coding, criterion, trial_rows, _STEPS), leaders, X
     )
     score, error = np.array([(trial.score, trial.error) for trial in leaders]).T
     slack = tie_slack(coding.take(sample_rows(coding, trial_rows)))
@@ -285,53 +296,50 @@ def _surface_trial(
     tuned = criterion.tune(gram, few, unit if search else kernel.gamma, search)
     (rung, column), surface = tuned.results["best_index"], tuned.results
     point = (float(surface[name][rung, column]) for name in ("score", "squared_error"))
-    return Trial(kernel.with_gamma(tuned.gamma), unit, column, *point, len(rows), surface)
+    found = kernel.with_gamma(tuned.gamma)
+    return Trial(found, unit, column, *point, len(rows), surface, search)
 
 
-def _on_more_rows(
-    trial: Trial, X: Array, coding: Coding, criterion: Criterion, trial_rows: int
+def climb(
+    trial: Trial, X: Array, coding: Coding, criterion: Criterion, size: int, most: int
 ) -> Trial:
-    """Return the trial of a kernel on up to `trial_rows` rows, at its best width there."""
-    rows = sample_rows(coding, trial_rows)
+    """Return the trial on up to `size` rows, at the best width and ridge that steps lead to.
+
+    More rows allow narrower kernels and need a smaller ridge.  From the best so far, neighbouring
+    widths and ridges are tried until none is better, or `most` points were tried.  A kernel that is
+    not positive keeps its trial.
+    """
+    rows = sample_rows(coding, size)
     if len(rows) <= trial.rows:
         return trial
-    gram = Gram.of(trial.kernel, X, rows, criterion)
-    slack = tie_slack(coding.take(sample_rows(coding, SURFACE_ROWS)))
-    return _best_width(trial, gram, coding.take(rows).like(X), criterion, slack) or trial
+    gram, part = Gram.of(trial.kernel, X, rows, criterion), coding.take(rows).like(X)
+    slack, gamma = tie_slack(part), trial.kernel.gamma
+    at = (0, ridge_column(trial, len(rows)))
+    found: dict[tuple[int, int], tuple[float, float]] = {}
+    step: tuple[int, int] | None = at
+    while step is not None and len(found) < most:
+        K, alphas = gram.at(gamma * 2.0 ** step[0])
+        found[step] = judge_ridge(K, float(alphas[step[1]]), part, criterion) or (0.0, np.inf)
+        score, error = np.array(list(found.values())).T
+        at = list(found)[best_entry(score, error, slack)]
+        near = ((at[0], at[1] - 1), (at[0] + 1, at[1]), (at[0], at[1] + 1), (at[0] - 1, at[1]))
+        if not trial.searches_width:
+            near = (near[0], near[2])
+        step = next((p for p in near if p not in found and 0 <= p[1] < len(alphas)), None)
+    (rung, column), (score, error) = at, found[at]
+    if error == np.inf:
+        return trial
+    kernel = trial.kernel.with_gamma(gamma * 2.0**rung)
+    return replace(trial, kernel=kernel, column=column, score=score, error=error, rows=len(rows))
 
 
-def _best_width(
-    trial: Trial, gram: Gram, coding: Coding, criterion: Criterion, slack: float
-) -> Trial | None:
-    """Return the best of the surface's width, one wider and two narrower ones, on more rows.
+def ridge_column(trial: Trial, n_rows: int) -> int:
+    """Return the position of a trial's ridge for so many rows.
 
-    More rows allow narrower kernels and need a smaller ridge.  Each width is judged at the ridge
-    that was its best on the sample, the k-th of its path, and at the next smaller one.  None if
-    the kernel is not positive.
+    The ridge stands beside a mean over the rows, so that it falls as their number grows.
     """
-    surface, points = trial.surface, []
-    best, _ = surface["best_index"]
-    last = len(surface["gamma"]) - 1
-    for rung in range(min(best + 2, last), max(best - 2, -1), -1):  # widest first
-        column = best_entry(surface["score"][rung], surface["squared_error"][rung], slack)
-        gamma = float(surface["gamma"][rung])
-        K, alphas = gram.at(gamma)
-        for k in range(max(column - 1, 0), column + 1):
-            found = judge_ridge(K, float(alphas[k]), coding, criterion)
-            if found is None:
-                return None
-            points.append((gamma, k, *found))
-    _, _, score, error = np.array(points).T
-    gamma, k, *point = points[best_entry(score, error, tie_slack(coding))]
-    rows = coding.labels.shape[0]
-    return replace(
-        trial,
-        kernel=trial.kernel.with_gamma(gamma),
-        column=k,
-        score=point[0],
-        error=point[1],
-        rows=rows,
-    )
+    shift = round(np.log10(n_rows / trial.rows) * RIDGES_PER_DECADE)
+    return max(trial.column - shift, 0)
 
 
 def judge_ridge(
@@ -357,32 +365,40 @@ def _proven_scales(
     if len(half) < _LEAST_HALF or groups.max() == 0:
         return None
 
-    def gains(parts: list[NDArray[np.intp]]) -> FloatArray:
-        """Return what the scales of the first part add to score and error of the second."""
-        learning, judging = parts
-        scales = _shrunken_scales(trial, X, coding, learning, groups, criterion)
-        part, points = coding.take(judging).like(X), []
-        for kernel in (trial.kernel.with_scales(scales), trial.kernel):
-            gram = Gram.of(kernel, X, judging, criterion)
-            points.append(_best_nearby(gram, trial, part, criterion))
-        return np.subtract(*points)
+    def judge(parts: list[NDArray[np.intp]]) -> FloatArray:
+        """Return score and error of the second part: without scales, and with each power of them.
 
-    score, error = np.sum(_in_threads(gains, [halves, halves[::-1]], X), axis=0)
-    if score < 0 or error >= 0:
+        The first part learns them.
+        """
+        learning, judging = parts
+        scales = _learned_scales(trial, X, coding, learning, groups, criterion)
+        kernels = (trial.kernel, *(trial.kernel.with_scales(scales**power) for power in _POWERS))
+        part = coding.take(judging).like(X)
+        grams = (Gram.of(kernel, X, judging, criterion) for kernel in kernels)
+        return np.array([_best_nearby(gram, trial, part, criterion) for gram in grams])
+
+    score, error = np.mean(_in_threads(judge, [halves, halves[::-1]], X), axis=0).T
+    better = np.flatnonzero((score[1:] >= score[0]) & (error[1:] < error[0]))
+    if len(better) == 0:
         return None
-    return _shrunken_scales(trial, X, coding, rows, groups, criterion)
+    # The learned scales themselves must be clearly better than their roots.
+    power = _POWERS[better[np.argmin((error[1:] / _POWER_ODDS)[better])]]
+    scales = _learned_scales(trial, X, coding, rows, groups, criterion) ** power
+    return np.asarray(scales / scales.mean())
 
 
 def _scale_rows(coding: Coding) -> NDArray[np.intp]:
     """Return the rows that learn scales: none of those that trials are judged on, if others do."""
-    others = np.delete(np.arange(len(coding.labels)), sample_rows(coding, TRIAL_ROWS))
-    if len(others) < SCALE_ROWS:
-        others = np.arange(len(coding.labels))
+    n_rows = len(coding.labels)
+    size = SCALE_ROWS if n_rows < _MANY_ROWS else 2 * SCALE_ROWS
+    others = np.delete(np.arange(n_rows), sample_rows(coding, TRIAL_ROWS))
+    if len(others) < size:
+        others = np.arange(n_rows)
     rng = np.random.RandomState(0)
-    return others[stratified_rows(coding.labels[others], SCALE_ROWS, 1.0, rng)]
+    return others[stratified_rows(coding.labels[others], size, 1.0, rng)]
 
 
-def _shrunken_scales(
+def _learned_scales(
     trial: Trial,
     X: Array,
     coding: Coding,
@@ -390,13 +406,12 @@ def _shrunken_scales(
     groups: NDArray[np.intp],
     criterion: Criterion,
 ) -> FloatArray:
-    """Return the roots of what the descent finds, with mean 1: scales half as far apart."""
+    """Return the scales that the descent finds on some rows."""
     alpha = criterion.alpha
     if alpha is None:
         alpha = float(ridge_path(1.0)[trial.column]) * trial.rows / len(rows)
     part = coding.take(rows).like(X)
-    scales = np.sqrt(learn_scales(trial.kernel, take_rows(X, rows), part, groups, alpha).scales)
-    return np.asarray(scales / scales.mean())
+    return learn_scales(trial.kernel, take_rows(X, rows), part, groups, alpha).scales
 
 
 def _best_nearby(
@@ -441,7 +456,7 @@ def _name(kernel: KernelFunction) -> str:
     return f"{name} with column scales" if kernel.scales else name
 
 
-def column_shares(kernel: KernelFunction, X: Array) -> FloatArray | None:
+def column_shares(kernel: KernelFunction, X: Array) -> Array | None:
     """Return the share of each column in the distance of two rows, on average, adding up to one.
 
     Absolute differences are averaged, for a kernel of squared distances their squares.  None for
@@ -449,12 +464,13 @@ def column_shares(kernel: KernelFunction, X: Array) -> FloatArray | None:
     """
     if kernel.kernel not in AUTO_KERNELS:
         return None
-    rows = to_numpy(X if kernel.scales is None else kernel.scaled(X))
+    xp: Any = array_namespace(X)
+    rows = xp.astype(kernel.scaled(X), xp.float64, copy=False)
     if kernel.kernel == "laplacian":
-        n = len(rows)
-        order = np.sort(rows, axis=0)  # Σᵢⱼ |xᵢ − xⱼ| = 2 Σᵢ (2i − n + 1) x₍ᵢ₎
-        spread = np.maximum((2.0 * np.arange(n) - n + 1) @ order, 0.0)
+        # Σᵢⱼ |xᵢ − xⱼ| = 2 Σᵢ (2i − n + 1) x₍ᵢ₎
+        places = 2.0 * np.arange(rows.shape[0]) - rows.shape[0] + 1
+        spread = xp.maximum(like(places, rows) @ xp.sort(rows, axis=0), 0.0)
     else:
-        spread = rows.var(axis=0)
-    total = spread.sum()
-    return spread / total if total > 0 else np.full(rows.shape[1], 1.0 / rows.shape[1])
+        spread = xp.var(rows, axis=0)
+    total = float(xp.sum(spread))
+    return spread / total if total > 0 else xp.full_like(spread, 1.0 / rows.shape[1])

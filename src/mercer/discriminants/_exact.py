@@ -26,17 +26,19 @@ from mercer.discriminants._base import (
 from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._choice import (
     BASIS_ROWS,
+    CLIMB_ROWS,
     Criterion,
     Gram,
     Trial,
-    judge_ridge,
+    climb,
+    ridge_column,
     try_kernels,
 )
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._tuning import (
-    RIDGES_PER_DECADE,
     Tuned,
     best_entry,
+    evaluate,
     given_ridge,
     loo_rule,
     tie_slack,
@@ -56,6 +58,8 @@ from mercer.spectral import factor_kernel
 
 # Above the rows that are expanded in full, n_landmarks="auto" takes this many.
 _LANDMARKS = 1000
+# Widths and ridges that are tried on up to 4 000 rows.
+_STEPS = 6
 
 
 def most_exact_rows() -> int:
@@ -343,12 +347,12 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
         trials = try_kernels(self, X, coding, criterion)
         if len(terms) == len(rows):
-            tuned, coef, mean = _solve_all(trials[0], criterion, coding, X)
+            kernel, tuned, coef, mean = _solve_all(trials[0], criterion, coding, X)
         else:
             kernel, search = trials[0].kernel, self.gamma == "loo" and trials[0].kernel.uses_gamma
             tuned, coef, mean = _solve_on(kernel, criterion, coding, X, terms, search, rng)
 
-        self._kernel = trials[0].kernel.with_gamma(tuned.gamma)
+        self._kernel = kernel.with_gamma(tuned.gamma)
         self._describe_kernel(trials, X)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
         self.alpha_ = tuned.alpha * coding.scale
@@ -398,12 +402,14 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
 def _solve_all(
     trial: Trial, criterion: Criterion, coding: Coding, X: Array
-) -> tuple[Tuned, Array, Array]:
+) -> tuple[KernelFunction, Tuned, Array, Array]:
     """Expand on all rows: the kernel of a trial, at the ridge that is best for all of them.
 
-    Returns the choice, the coefficients (n_rows, C − 1), and the weighted mean of the kernel's
-    rows.
+    Returns the kernel, the choice, the coefficients (n_rows, C − 1), and the weighted mean of the
+    kernel's rows.
     """
+    if X.shape[0] > BASIS_ROWS:
+        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _STEPS)
     coding, kernel = coding.like(X), trial.kernel
     gram = Gram.of(kernel, X, None, criterion)
     if X.shape[0] <= BASIS_ROWS:
@@ -415,31 +421,32 @@ def _solve_all(
     if criterion.penalty == "coef":
         coef = K.T @ coef
     tuned = replace(tuned, results=_with_chosen_width(trial.surface, tuned.results))
-    return tuned, coef, coding.weights @ K
+    return kernel, tuned, coef, coding.weights @ K
 
 
 def _tune_ridge(trial: Trial, gram: Gram, coding: Coding, criterion: Criterion) -> Tuned:
-    """Choose among two ridges by Cholesky: that of the trial for so many more rows, and the next.
-
-    The ridge stands beside a mean over the rows, so that it falls as their number grows.
-    """
+    """Choose among two ridges by Cholesky, or three if the smaller is the better one."""
     K, alphas = gram.at(trial.kernel.gamma)
     n_rows = coding.labels.shape[0]
-    shift = round(np.log10(n_rows / trial.rows) * RIDGES_PER_DECADE)
-    column = max(trial.column - shift, 0)
+    column = ridge_column(trial, n_rows)
     score, error = np.full(len(alphas), np.nan), np.full(len(alphas), np.nan)
-    for k in {column, max(column - 1, 0)}:
-        found = judge_ridge(K, float(alphas[k]), coding, criterion)
-        if found is not None:
-            score[k], error[k] = found
-    tried = np.flatnonzero(~np.isnan(score))
-    if len(tried) == 0:
+    best, best_factor = column, None
+    for k in range(column, max(column - 3, -1), -1):
+        factor = factor_kernel(K, coding.weights, float(alphas[k]))
+        if factor is None:
+            break
+        ridge = np.array([alphas[k]])
+        found = evaluate(factor, ridge, coding, criterion.log_priors, criterion.scoring)
+        score[k], error[k] = float(found[0][0]), float(found[1][0])
+        tried = np.flatnonzero(~np.isnan(score))
+        if tried[best_entry(score[tried], error[tried], tie_slack(coding))] != k:
+            break
+        best, best_factor = k, factor
+    if best_factor is None:
         raise ValueError(
             f"The kernel matrix of {n_rows} rows is not positive definite at the ridge "
             f"{alphas[column]:.2g}; give a larger alpha."
         )
-    best = int(tried[best_entry(score[tried], error[tried], tie_slack(coding))])
-    factor = factor_kernel(K, coding.weights, float(alphas[best]))
     results = {
         "gamma": np.array([trial.kernel.gamma]),
         "alpha": alphas[None, :] * coding.scale,
@@ -448,15 +455,21 @@ def _tune_ridge(trial: Trial, gram: Gram, coding: Coding, criterion: Criterion) 
         "rows": np.array([n_rows]),
         "best_index": (0, best),
     }
-    return Tuned(trial.kernel.gamma, float(alphas[best]), factor, results)
+    return Tuned(trial.kernel.gamma, float(alphas[best]), best_factor, results)
 
 
 def _with_chosen_width(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
-    """Return a sample's surface in which the chosen width is judged on all rows."""
-    rung = int(np.flatnonzero(surface["gamma"] == line["gamma"][0])[0])
+    """Return a sample's surface in which the chosen width is judged on all rows.
+
+    A width that was not on the surface gets a line of its own.
+    """
+    gamma = line["gamma"][0]
+    rung = int(np.searchsorted(surface["gamma"], gamma * (1 - 1e-9)))
+    is_new = rung == len(surface["gamma"]) or not np.isclose(surface["gamma"][rung], gamma)
     found = {**surface, "best_index": (rung, line["best_index"][1])}
-    for name in ("alpha", "score", "squared_error", "rows"):
-        found[name] = surface[name].copy()
+    for name in ("gamma", "alpha", "score", "squared_error", "rows"):
+        old = surface[name]
+        found[name] = np.insert(old, rung, old[0], axis=0) if is_new else old.copy()
         found[name][rung] = line[name][0]
     return found
 

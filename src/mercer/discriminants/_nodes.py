@@ -14,6 +14,9 @@ from mercer.kernels import KernelFunction
 from mercer.samples import stratified_rows
 from mercer.spectral import greedy_selection
 
+# "auto" takes one node for so many rows, no more than these, and fewer where a pass over the rows
+# would cost more products than 500 nodes of a million rows do.
+_ROWS_PER_NODE, _MOST_NODES, _MOST_PRODUCTS = 10, 2000, 500**2 * 1e6
 _ROUNDING = 1e-14  # This share of the total scatter is added to the within-class scatter.
 
 
@@ -34,11 +37,21 @@ class NodeLimits:
 
     @classmethod
     def resolve(
-        cls, max_nodes: int | str, n_candidates: int | str | None, n_classes: int
+        cls,
+        max_nodes: int | str,
+        n_candidates: int | str | None,
+        n_classes: int,
+        n_rows: int,
     ) -> "NodeLimits":
-        """Return numbers for "auto": more nodes for more classes, at least two candidates each."""
+        """Return numbers for "auto", at least two candidates for a node.
+
+        There are more nodes for more classes, and for fewer rows: a pass over the rows costs their
+        number times the square of that of the nodes.
+        """
         if max_nodes == "auto":
-            max_nodes = 500 if n_classes < 10 else 1000 if n_classes <= 20 else 2000
+            least = 500 if n_classes < 10 else 1000 if n_classes <= 20 else 2000
+            affordable = int(np.sqrt(_MOST_PRODUCTS / n_rows))
+            max_nodes = max(least, min(_MOST_NODES, n_rows // _ROWS_PER_NODE, affordable))
         if n_candidates == "auto":
             n_candidates = max(2 * int(max_nodes), 2000 if n_classes <= 10 else 4000)
         return cls(int(max_nodes), None if n_candidates is None else int(n_candidates))

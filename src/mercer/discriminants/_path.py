@@ -24,6 +24,9 @@ Array = Any  # A float64 array of NumPy, or of torch on any device.
 # Before a matrix is factored, 1e-4 times this share of its diagonal is added, and ten times more
 # after each failure.
 _JITTER = 1e-10
+# The threshold follows from the residuals of a fit up to this mean leverage of a row; beyond, they
+# are rounding.
+MOST_LEVERAGE = 0.99
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class NodePath:
         Weights of the classes.
     count : float
         Number of rows.
+    flattery : float
+        How many times larger the errors of left-out rows are than the mean leverage tells.
     """
 
     factor: Array
@@ -61,6 +66,7 @@ class NodePath:
     scores: Array
     shares: Array
     count: float
+    flattery: float = 1.0
 
     def __len__(self) -> int:
         return int(self.q.shape[0])
@@ -87,14 +93,22 @@ class NodePath:
         return q.T @ q
 
     def leverage(self, n_nodes: int) -> float:
-        """Return the mean leverage of a row: degrees of freedom over rows."""
-        return min(float(self.freedom[n_nodes - 1]) / self.count, 0.99)
+        """Return the leverage that tells the errors of left-out rows from those of the fit.
+
+        It is degrees of freedom over rows, unless all rows said how much that flatters.
+        """
+        left = 1.0 - min(float(self.freedom[n_nodes - 1]) / self.count, MOST_LEVERAGE)
+        return min(1.0 - left / self.flattery, MOST_LEVERAGE)
+
+    def with_leverage(self, leverage: float) -> "NodePath":
+        """Return the path whose fit on all nodes has this leverage."""
+        return replace(self, flattery=(1.0 - self.leverage(len(self))) / (1.0 - leverage))
 
     def rule(self, n_nodes: int, log_priors: Array) -> Rule:
         """Return the threshold on the outputs of the fit on the first nodes.
 
         Class means of the outputs, and their variances along the discriminants, follow from the
-        moments.  They are corrected by the mean leverage h, because the rows were fitted, as in
+        moments.  They are corrected by the leverage h, because the rows were fitted, as in
         generalised cross-validation: T − f₋ᵢ ≈ (T − f)/(1 − h).
         """
         # These are a few numbers for each class, for which NumPy is quick enough.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._memory import explain_full_device
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -28,7 +28,7 @@ from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
 from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
-from mercer.discriminants._path import NodePath, gcv_path, solve_path
+from mercer.discriminants._path import MOST_LEVERAGE, NodePath, gcv_path, solve_path
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
@@ -42,6 +42,7 @@ from mercer.samples import (
     sample_of,
     stratified_rows,
 )
+from mercer.spectral import RidgeBasis
 
 # Width and nodes are chosen on a sample of this many rows, in which a class of n rows has a share
 # in proportion to n to this power.
@@ -103,7 +104,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     column_scales : "auto", "loo", None or array-like of shape (n_features,), default="auto"
         As in `KernelFisherDiscriminant`.
     max_nodes : "auto" or int, default="auto"
-        Most nodes to take; "auto" is 500, 1 000 from 10 classes and 2 000 above 20.
+        Most nodes to take; "auto" is 500, 1 000 from 10 classes and 2 000 above 20; from 5 000 rows
+        on one for ten rows if that is more, at most 2 000 and, above 62 500 rows, √(2.5·10¹¹/rows).
     tol : float, default=1e-6
         Stop where ten nodes together raise the criterion by less than ten times this, and leave
         these ten out.  Single gains are not monotone.
@@ -362,8 +364,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """Set the row numbers of the nodes, on the device of the rows."""
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
-    def _choose(self, X: Array, coding: Coding, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """Choose width and nodes on a sample; return the rows that became nodes."""
+    def _choose(
+        self, X: Array, coding: Coding, rng: np.random.RandomState, n_rows: int | None = None
+    ) -> NDArray[np.intp]:
+        """Choose kernel and nodes on a sample; return the rows that became nodes.
+
+        `n_rows` is how many rows there are where these are a sample of them.
+        """
         xp: Any = array_namespace(X)
         sampled = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
         sample = coding.take(sampled)
@@ -385,7 +392,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         kernel.check_range(kernel.matrix(far, far))
         self._scale = sample.scale
         self._ridge_unit = float(xp.mean(xp.linalg.diagonal(kernel.matrix(X[:64, :], X[:64, :]))))
-        size = NodeLimits.resolve(self.max_nodes, self.n_candidates, len(sample.shares))
+        n_classes, n_rows = len(sample.shares), len(coding.labels) if n_rows is None else n_rows
+        size = NodeLimits.resolve(self.max_nodes, self.n_candidates, n_classes, n_rows)
         nodes = choose_nodes(
             kernel,
             X,
@@ -460,8 +468,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             K, coding = self._kernel.matrix(X, nodes), coding.like(X)
             basis, _ = landmark_basis(K, R, coding.weights, self.penalty)
             options = (coding, log_priors(self.priors_), self.scoring)
-            alpha = tune(lambda _: (basis, alphas), 1.0, *options).alpha
-        elif alpha is None:
+            leverages = _leverages(basis, alphas, coding)
+            # Of nearly interpolated rows rounding is left, and no threshold follows from that.
+            kept = leverages <= max(MOST_LEVERAGE, leverages.min())
+            alpha = tune(lambda _: (basis, alphas[kept]), 1.0, *options).alpha
+            leverage = float(leverages[alphas == alpha][0])
+            return solve_path(moments, R, alpha).with_leverage(min(leverage, MOST_LEVERAGE))
+        if alpha is None:
             alpha = float(alphas[np.argmin(gcv_path(moments, R, alphas))])
         return solve_path(moments, R, alpha)
 
@@ -533,3 +546,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         rule_coef, intercept = (like(A, coef) for A in (rule.coef, rule.intercept))
         self._rule_coef = found.inverse @ rule_coef
         self._rule_intercept = intercept - path.mean @ coef @ rule_coef
+
+
+def _leverages(basis: RidgeBasis, alphas: FloatArray, coding: Coding) -> FloatArray:
+    """Return h of every ridge, so that errors of left-out rows are those of the fit over 1 − h.
+
+    The mean leverage would do if all rows had the same.  Rows that are nodes of a kernel with a
+    cusp have nearly one.
+    """
+    targets = coding.targets
+    outputs = basis.leave_one_out(targets, alphas, coding.removed)
+    squares = (to_numpy((targets - output) ** 2).sum(axis=2) for output in outputs)
+    left_out, fitted = (square @ to_numpy(coding.weights) for square in squares)
+    share = np.divide(fitted, left_out, out=np.ones_like(fitted), where=left_out > 0)
+    return 1.0 - np.sqrt(np.minimum(share, 1.0))
