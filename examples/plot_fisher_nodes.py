@@ -28,7 +28,9 @@ model = SparseKernelFisherDiscriminant(max_nodes=60, random_state=0).fit(X, y)
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for axis, n_nodes in zip(axes, (5, 15, 60), strict=True):
-    few = SparseKernelFisherDiscriminant(max_nodes=n_nodes, gamma=model.gamma_, random_state=0)
+    few = SparseKernelFisherDiscriminant(
+        kernel=model.kernel_, gamma=model.gamma_, max_nodes=n_nodes, random_state=0
+    )
     few.fit(X, y)
     DecisionRegionDisplay.from_estimator(few, X_new[:300], y_new[:300], ax=axis, legend=False)
     axis.plot(*few.X_fit_.T, linestyle="none", marker="x", color="black", markersize=7)

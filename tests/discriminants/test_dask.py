@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 
 from lazy import cut, cut_elsewhere, labelled
@@ -83,7 +84,10 @@ def test_a_block_goes_on_from_a_fit_on_blocks():
 def test_sentences():
     X, y = labelled(60)
     with pytest.raises(ValueError, match="use SparseKernelFisherDiscriminant"):
-        KernelFisherDiscriminant().fit(da.zeros((5000, 2), chunks=1000), np.zeros(5000))
+        KernelFisherDiscriminant().fit(da.zeros((12_000, 2), chunks=4000), np.zeros(12_000))
+    budget = config_context(working_memory=0.02)  # 51 rows: √(0.02 · 2²⁰ / 8)
+    with budget, pytest.raises(ValueError, match="up to 51 rows, got 60; use Sparse"):
+        KernelFisherDiscriminant().fit(cut(X), y)
     with pytest.raises(ValueError, match="node_choice='validation' takes no Dask array"):
         _sparse(node_choice="validation").fit(cut(X), y)
     with pytest.raises(ValueError, match="at least two classes"):
@@ -116,8 +120,6 @@ def test_blocks_beside_tensors(torch, model):
 
 
 def test_ridge_by_leave_one_out_needs_room():
-    from sklearn import config_context
-
     X, y = labelled(3000, n_features=20)
     with config_context(working_memory=1), pytest.raises(ValueError, match="use alpha='gcv'"):
         SparseKernelFisherDiscriminant(max_nodes=50, gamma=0.3, alpha="loo").fit(cut(X), y)

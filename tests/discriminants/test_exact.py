@@ -1,9 +1,8 @@
 """``KernelFisherDiscriminant`` as an estimator: kernels, landmarks, weights, transform."""
 
-import warnings
-
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine, make_classification
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -100,42 +99,66 @@ def test_landmarks_on_nearly_all_rows_are_nearly_the_exact_fit(wine):
     np.testing.assert_array_equal(near.X_fit_, X[near.support_])
 
 
-def test_above_two_thousand_rows_it_says_so_once():
-    X, y = load_digits(return_X_y=True)
-    X, y = np.vstack([X, X + 0.5]) / 16, np.r_[y, y]
-    model = KernelFisherDiscriminant(random_state=0)
-    with pytest.warns(UserWarning, match="1825 landmarks") as said:  # √(2 000³/2 400)
-        model.fit(X[:2400], y[:2400])
-    assert len(said) == 1
-    assert said[0].filename == __file__
-    assert len(model.support_) == 1825
-    assert model.score(X[2400:], y[2400:]) > 0.97
-    model.set_params(gamma=model.gamma_, alpha=model.alpha_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(n_landmarks=300).fit(X[:2400], y[:2400])
-    assert len(model.support_) == 300
+# A kernel matrix of 256 rows in float64 is half a MiB.
+SMALL_BUDGET = {"working_memory": 0.5}
 
 
-@pytest.mark.filterwarnings("ignore:.*landmarks")
-@pytest.mark.parametrize(("n_rows", "expected"), [(201, 170), (300, 163), (800, 100), (900, 100)])
-def test_landmarks_fall_from_all_rows_at_the_limit(monkeypatch, n_rows, expected):
-    monkeypatch.setattr(_exact, "_MOST_ROWS", 200)
+def test_above_the_rows_that_memory_has_room_for_it_says_so_once(monkeypatch):
     monkeypatch.setattr(_exact, "_LANDMARKS", 100)
-    X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(n_rows) % 2
-    model = KernelFisherDiscriminant(gamma=1.0, alpha=1e-2, random_state=0).fit(X, y)
-    assert len(model.support_) == expected
+    X, y = load_digits(return_X_y=True)
+    X, new, y, new_y = X[:400] / 16, X[400:] / 16, y[:400], y[400:]
+    model = KernelFisherDiscriminant(random_state=0)
+    with config_context(**SMALL_BUDGET):
+        sentence = "X has 400 rows, more than the 256 .* expanded on 100 landmarks"
+        with pytest.warns(UserWarning, match=sentence) as said:
+            model.fit(X, y)
+        assert len(said) == 1
+        assert said[0].filename == __file__
+        assert len(model.support_) == 100
+        assert model.score(new, new_y) > 0.85
+        # No warning where nothing is decided for the user.
+        model.set_params(gamma=model.gamma_, alpha=model.alpha_)
+        for n_landmarks, n_terms in ((30, 30), (None, 400)):
+            model.set_params(n_landmarks=n_landmarks).fit(X, y)
+            assert len(model.support_) == n_terms
+        assert len(model.set_params(n_landmarks="auto").fit(X[:256], y[:256]).support_) == 256
 
 
-def test_all_rows_above_two_thousand_if_told(monkeypatch):
-    monkeypatch.setattr(_exact, "_MOST_ROWS", 200)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(250, 2)), rng.integers(0, 2, 250)
-    model = KernelFisherDiscriminant(n_landmarks=None, gamma=1.0, alpha=1e-2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.fit(X, y)
-    assert len(model.support_) == 250
+def test_one_gibibyte_has_room_for_all_pairs_of_11_585_rows():
+    with config_context(working_memory=1024):
+        assert _exact.most_exact_rows() == 11_585
+    assert 8 * 11_585**2 <= 2**30 < 8 * 11_586**2
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
+@pytest.mark.parametrize("penalty", ["rkhs", "coef"])
+def test_on_many_rows_a_cholesky_factor_gives_what_eigenvectors_give(monkeypatch, kernel, penalty):
+    X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=1)
+    model = KernelFisherDiscriminant(kernel=kernel, penalty=penalty)
+    monkeypatch.setattr(_exact, "BASIS_ROWS", 0)
+    factored = clone(model).fit(X, y)
+    results = factored.loo_results_
+    row, column = results["best_index"]
+    judged = ~np.isnan(results["score"][row])
+    assert judged.sum() <= 3, "the ridge of the sample, and smaller ones while they are better"
+    assert judged[column]
+    assert results["alpha"][row, column] == pytest.approx(factored.alpha_)
+    monkeypatch.undo()
+    same = {"gamma": factored.gamma_ or "loo", "alpha": factored.alpha_}
+    given = clone(model).set_params(**same).fit(X, y)
+    expected = given.decision_function(X)
+    room = 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(factored.decision_function(X), expected, atol=room)
+    for name in ("score", "squared_error"):
+        on_all = given.loo_results_[name][0, 0]
+        assert results[name][row, column] == pytest.approx(on_all, rel=1e-5)
+
+
+def test_a_matrix_without_a_factor_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(_exact, "BASIS_ROWS", 0)
+    monkeypatch.setattr(_exact, "factor_kernel", lambda *_: None)
+    with pytest.raises(ValueError, match=r"of 50 rows is not positive definite .* larger alpha"):
+        KernelFisherDiscriminant(kernel="rbf").fit(np.arange(100.0).reshape(50, 2), [0, 1] * 25)
 
 
 def test_transform_has_names_and_at_most_the_discriminants(wine):

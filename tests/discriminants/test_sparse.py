@@ -365,9 +365,26 @@ def test_results_of_an_earlier_fit_do_not_stay(blobs):
     assert not hasattr(model, "node_results_")
 
 
-def test_limits_follow_the_classes():
-    auto = [NodeLimits.resolve("auto", "auto", c) for c in (2, 10, 26)]
+def test_limits_follow_the_classes_and_the_rows():
+    auto = [NodeLimits.resolve("auto", "auto", c, 1000) for c in (2, 10, 26)]
     assert [limit.max_nodes for limit in auto] == [500, 1000, 2000]
     assert [limit.n_candidates for limit in auto] == [2000, 2000, 4000]
-    assert NodeLimits.resolve(1500, "auto", 3).n_candidates == 3000
-    assert NodeLimits.resolve(5, None, 3) == NodeLimits(5, None)
+    assert NodeLimits.resolve(1500, "auto", 3, 10**9).n_candidates == 3000
+    assert NodeLimits.resolve(5, None, 3, 10**9) == NodeLimits(5, None)
+    # One for ten rows, at most 2 000, and at most as many products as 500 nodes of a million rows.
+    sizes = (5000, 12_000, 20_000, 62_500, 250_000, 10**6, 10**8)
+    found = [NodeLimits.resolve("auto", "auto", 2, n).max_nodes for n in sizes]
+    assert found == [500, 1200, 2000, 2000, 1000, 500, 500]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "exponential", "laplacian"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_many_nodes_are_as_sure_as_all_rows(blobs, kernel, n_classes):
+    """Nodes of a kernel with a cusp have a leverage near one, and their residuals say nothing."""
+    X, y = blobs(3, n_rows=150, n_classes=n_classes)
+    new, _ = blobs(3, n_rows=60, n_classes=n_classes)
+    every = KernelFisherDiscriminant(kernel=kernel, scatter="total").fit(X, y)
+    model = SparseKernelFisherDiscriminant(kernel=kernel, random_state=0).fit(X, y)
+    ratio = np.std(model.decision_function(new)) / np.std(every.decision_function(new))
+    assert 0.6 < ratio < 1.6
+    np.testing.assert_allclose(model.predict_proba(new), every.predict_proba(new), atol=0.25)

@@ -153,7 +153,7 @@ def test_a_block_without_room_is_halved(torch):
     torch.testing.assert_close(found.sums, torch.stack([K[y == c].sum(0) for c in range(3)]))
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("kernel", ["rbf", "exponential", "laplacian", "poly"])
 def test_predictions_without_room_are_halved(torch, wine, monkeypatch, kernel):
     X, y, _ = wine
     x = torch.as_tensor(X)
@@ -169,7 +169,7 @@ def test_predictions_without_room_are_halved(torch, wine, monkeypatch, kernel):
 
         return limited
 
-    for owner, name in ((_combinations, "_gaussian_sums"), (KernelFunction, "matrix")):
+    for owner, name in ((_combinations, "_engine_sums"), (KernelFunction, "matrix")):
         monkeypatch.setattr(owner, name, tight(getattr(owner, name)))
     torch.testing.assert_close(model.decision_function(x), expected)
     assert sizes == [178, 89, 89]

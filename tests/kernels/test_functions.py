@@ -37,6 +37,36 @@ def test_only_the_profile_depends_on_gamma(name):
     assert differs == kernel.uses_gamma
 
 
+def test_exponential_is_that_of_the_distance():
+    X, Y, coef = rows(0, 20), rows(1, 7), rows(2, 7)
+    kernel = KernelFunction("exponential", gamma=0.3)
+    distance = np.sqrt(((X[:, None] - Y) ** 2).sum(axis=2))
+    np.testing.assert_allclose(kernel.matrix(X, Y), np.exp(-0.3 * distance), rtol=1e-12)
+    np.testing.assert_array_equal(kernel.matrix(X, X).diagonal(), 1)
+    found = combine_kernel(kernel, X, Y, coef)
+    np.testing.assert_allclose(found, np.exp(-0.3 * distance) @ coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["exponential", *NAMES])
+def test_scales_multiply_the_columns(torch, name):
+    X, Y, coef, scales = rows(0, 20), rows(1, 7), rows(2, 7), np.array([0.5, 3.0, 1e-3, 1.0])
+    plain = KernelFunction(name, **PARAMETERS)
+    kernel, A, B = plain.with_scales(scales), X * scales, Y * scales
+    assert kernel.with_gamma(0.1).scales == tuple(scales)
+    np.testing.assert_array_equal(kernel.scaled(X), A)
+    np.testing.assert_array_equal(kernel.matrix(X, Y), plain.matrix(A, B))
+    np.testing.assert_allclose(kernel.diagonal(X), plain.diagonal(A))
+    expected = combine_kernel(plain, A, B, coef)
+    np.testing.assert_array_equal(combine_kernel(kernel, X, Y, coef), expected)
+    low, high = X.astype(np.float32), Y.astype(np.float32)
+    single = kernel.single_precision_matrix(low, high)
+    np.testing.assert_allclose(single, plain.matrix(A, B), rtol=1e-3, atol=2e-6)
+    if name != "cosine":
+        x, y, c = (torch.as_tensor(M) for M in (X, Y, coef))
+        np.testing.assert_allclose(kernel.matrix(x, y).numpy(), kernel.matrix(X, Y), rtol=1e-12)
+        np.testing.assert_allclose(combine_kernel(kernel, x, y, c).numpy(), expected, atol=1e-12)
+
+
 def test_callables_take_two_tables_or_two_rows():
     X, Y = rows(0, 9), rows(1, 7)
     tables = KernelFunction(lambda A, B: (A @ B.T + 1) ** 2)

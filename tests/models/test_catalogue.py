@@ -105,7 +105,7 @@ def test_the_forest_is_scikit_learns_but_for_names(class_weight):
 
 
 def test_fisher_is_exact_for_few_rows_and_sparse_for_many():
-    few, many = (split_target(two_bumps(n), "target") for n in (2000, 2001))
+    few, many = (split_target(two_bumps(n), "target") for n in (10_000, 10_001))
     assert isinstance(make_model("fisher", few)[-1], KernelFisherDiscriminant)
     assert isinstance(make_model("fisher", many)[-1], SparseKernelFisherDiscriminant)
 

@@ -36,9 +36,35 @@ def test_every_ridge_solves_the_normal_equations(seed):
         leverage = np.diag(K @ identity + level)
         np.testing.assert_allclose(complements[k], 1 - leverage, atol=1e-7)
         # One ridge by a Cholesky factor instead.
-        alone = factor_kernel(K, p, alpha).residuals(T, ALPHAS[k : k + 1])
+        factor = factor_kernel(K, p, alpha)
+        alone = factor.residuals(T, ALPHAS[k : k + 1])
         np.testing.assert_allclose(alone[0][0], residuals[k], atol=1e-8)
         np.testing.assert_allclose(alone[1][0], complements[k], atol=1e-8)
+        np.testing.assert_allclose(factor.coefficients(T, alpha), a, rtol=1e-5, atol=1e-7 / alpha)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_factor_holds_the_inverse_on_the_complement_of_the_intercept(request, library):
+    K, p, T = _problem(1)
+    root = np.sqrt(p)
+    # Literally: an orthonormal basis of what is orthogonal to √p, and the inverse there.
+    basis = np.linalg.svd(root[None])[2][1:].T
+    A = root[:, None] * K * root + 0.01 * np.eye(len(K))
+    P = basis @ np.linalg.inv(basis.T @ A @ basis) @ basis.T
+    arrays = (K, p, T)
+    if library == "torch":
+        arrays = tuple(map(request.getfixturevalue("torch").as_tensor, arrays))
+    K, p, T = arrays
+    factor, whole = factor_kernel(K, p, 0.01), decompose_kernel(K, p)
+    np.testing.assert_allclose(factor.matrix(), P, atol=1e-10)
+    np.testing.assert_allclose(factor.diagonal(), np.diag(P), atol=1e-10)
+    np.testing.assert_allclose(factor.matrix() @ factor.root, 0, atol=1e-10)
+    np.testing.assert_allclose(factor.coefficients(T, 0.01), whole.coefficients(T, 0.01), atol=1e-9)
+    alphas = np.array([0.01])
+    for one, other in zip(factor.residuals(T, alphas), whole.residuals(T, alphas), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+    with pytest.raises(ValueError, match=r"for the ridge 0\.01, not 0\.1"):
+        factor.coefficients(T, 0.1)
 
 
 def test_a_matrix_with_a_negative_eigenvalue_beyond_the_ridge_has_no_factor():

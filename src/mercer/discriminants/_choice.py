@@ -50,7 +50,7 @@ SURFACE_ROWS, SCALE_ROWS, TRIAL_ROWS, CLIMB_ROWS = 500, 700, 2000, 4000
 # From so many rows on, twice as many learn scales.
 _MANY_ROWS = 4000
 # Widths and ridges that are tried on the way from few rows to more.
-_STEPS = 8
+_TRIAL_STEPS = 8
 # Up to this many rows eigenvectors serve every ridge; beyond, Cholesky factors are quicker.
 BASIS_ROWS = 1000
 # Candidates that are so many standard errors behind the best on few rows are not tried on more.
@@ -195,7 +195,7 @@ def try_kernels(
         if kernel.uses_gamma:
             kernel = kernel.with_gamma(resolve_gamma(model.gamma, kernel.scaled(X)))
         trial = _surface_trial(kernel, X, coding, criterion, search=False)
-        return [climb(trial, X, coding, criterion, trial_rows, _STEPS)]
+        return [climb(trial, X, coding, criterion, trial_rows, _TRIAL_STEPS)]
     scaled = SCALED_KERNEL if is_auto else name
     if not learned or (not is_auto and model.column_scales == "auto"):
         scaled = None
@@ -265,7 +265,7 @@ def choose_kernel(
     leaders = [trial for trial in trials if trial.score >= near]
     beaten = [trial for trial in trials if trial.score < near]
     leaders = _in_threads(
-        lambda trial: climb(trial, X, coding, criterion, trial_rows, _STEPS), leaders, X
+        lambda trial: climb(trial, X, coding, criterion, trial_rows, _TRIAL_STEPS), leaders, X
     )
     score, error = np.array([(trial.score, trial.error) for trial in leaders]).T
     slack = tie_slack(coding.take(sample_rows(coding, trial_rows)))

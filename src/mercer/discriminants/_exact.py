@@ -59,7 +59,7 @@ from mercer.spectral import factor_kernel
 # Above the rows that are expanded in full, n_landmarks="auto" takes this many.
 _LANDMARKS = 1000
 # Widths and ridges that are tried on up to 4 000 rows.
-_STEPS = 6
+_CLIMB_STEPS = 6
 
 
 def most_exact_rows() -> int:
@@ -114,15 +114,15 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
         distance ("exponential": the distance, "laplacian": the sum of absolute differences, "poly":
         the inner product), and goes on for as long as the best lies on an edge.  Above 500 rows a
-        sample of 500 is tried, and the best there, one wider and two narrower ones then on up to
-        2 000.  "scale" is 1 / (n_features · variance).
+        sample of 500 is tried, and from the best there neighbouring widths on up to 4 000 rows.
+        "scale" is 1 / (n_features · variance).
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
         diagonal of the kernel.  Beyond 10^±50 times that diagonal, all numbers are alike.
     column_scales : "auto", "loo", None or array-like of shape (n_features,), default="auto"
         Factors of the columns.  "loo" learns them by descent on the squared leave-one-out error of
-        at most 700 rows, for "laplacian" and "rbf", and keeps them if halves of these rows
+        at most 1 400 rows, for "laplacian" and "rbf", and keeps them if halves of these rows
         that did not learn them are better off with them; dummies of one category share a scale.
         "auto" is "loo" with ``kernel="auto"`` and None with a kernel by name.
     penalty : {"rkhs", "coef"}, default="rkhs"
@@ -205,9 +205,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     Notes
     -----
-    Time: the search of kernel and width is on at most 2 000 rows; then one eigendecomposition up to
-    1 000 rows, and three Cholesky factorisations, O(n³), above.  Memory: three matrices of n².
-    With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
+    Time: the search of kernel and width is on at most 4 000 rows; then one eigendecomposition up to
+    1 000 rows, and two or three Cholesky factorisations, O(n³), above.  Memory: three matrices of
+    n² numbers.  With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -409,7 +409,7 @@ def _solve_all(
     kernel's rows.
     """
     if X.shape[0] > BASIS_ROWS:
-        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _STEPS)
+        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _CLIMB_STEPS)
     coding, kernel = coding.like(X), trial.kernel
     gram = Gram.of(kernel, X, None, criterion)
     if X.shape[0] <= BASIS_ROWS:

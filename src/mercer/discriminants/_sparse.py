@@ -179,7 +179,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     See Also
     --------
-    KernelFisherDiscriminant : All rows; better below a few thousand.
+    KernelFisherDiscriminant : All rows; better up to some ten thousand.
 
     Notes
     -----

@@ -39,7 +39,7 @@ def least_tol():
 
 def nodes_of(n_classes):
     """Return the limits on nodes and candidates for so many classes."""
-    return private("discriminants.NodeLimits").resolve("auto", "auto", n_classes)
+    return private("discriminants.NodeLimits").resolve("auto", "auto", n_classes, 1000)
 
 
 # A page, a sentence of it with # for numbers, and the numbers in the code.
@@ -51,7 +51,7 @@ SAID = [
     ("classifiers.md", "Above # rows not every row", default(ParzenClassifier, "loo_rows")),
     ("classifiers.md", "above # rows, where not all", default(ISEClassifier, "loo_rows")),
     ("cluster.md", "| up to # rows, which are brought together",
-     private("discriminants._MOST_ROWS")),
+     private("discriminants.most_exact_rows")()),
     ("comparison.md", "on # folds (the default", default(comparison.compare, "cv")),
     ("comparison.md", "below # disagreements", private("comparison._FEW")),
     ("comparison.md", "less than # % of an equal share", 100 * private("comparison._RARE")),
@@ -60,11 +60,23 @@ SAID = [
     ("discriminants.md", "Nodes: # rows (classes ∝ n^#), # candidates (∝ √n; # above # classes)",
      private("discriminants._SAMPLE_ROWS"), private("discriminants._SAMPLE_POWER"),
      nodes_of(9).n_candidates, nodes_of(11).n_candidates, 10),
-    ("discriminants.md", "Above # rows it expands on √(#³/n) random ones, # at least",
-     private("discriminants._MOST_ROWS"), private("discriminants._MOST_ROWS"),
+    ("discriminants.md", "Above # rows it expands on # random ones",
+     private("discriminants.most_exact_rows")(),
      private("discriminants._LANDMARKS", "KernelFisherDiscriminant")),
     ("discriminants.md", "Above # rows the ladder is tried on a sample of #",
-     private("discriminants._SEARCH_ROWS"), private("discriminants._SEARCH_ROWS")),
+     private("discriminants.SURFACE_ROWS"), private("discriminants.SURFACE_ROWS")),
+    ("discriminants.md", "| surfaces | at most # |", private("discriminants.SURFACE_ROWS")),
+    ("discriminants.md", "| scales | at most #, from # rows on twice as many |",
+     private("discriminants.SCALE_ROWS"), private("discriminants._MANY_ROWS")),
+    ("discriminants.md", "| the climb | at most # |", private("discriminants.CLIMB_ROWS")),
+    ("discriminants.md", "| trials | at most #, of the sparse estimator # |",
+     private("discriminants.TRIAL_ROWS"), private("discriminants._TRIAL_ROWS")),
+    ("discriminants.md", "candidates within # standard errors", private("discriminants._CLEAR")),
+    ("discriminants.md", "Halves of fewer than # rows", private("discriminants._LEAST_HALF")),
+    ("discriminants.md", "the descent ends after # steps", private("discriminants._STEPS")),
+    ("discriminants.md", "up to # rows by eigenvectors", private("discriminants.BASIS_ROWS")),
+    ("discriminants.md", "one eigendecomposition up to # rows", private("discriminants.BASIS_ROWS")),
+    ("spectral.md", "above # rows, and its choice", private("discriminants.BASIS_ROWS")),
     ("discriminants.md", "Matrices of up to # rows are factored by one thread",
      private("mercer._ONE_THREAD_ROWS")),
     ("discriminants.md", "# nodes below # classes, # up to # classes, # above",
