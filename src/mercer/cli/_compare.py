@@ -86,7 +86,13 @@ def compare(
     from mercer._system.files import one_at_a_time
     from mercer.cli._compare_print import print_places, print_ranking, show_progress
     from mercer.cli._fit import how_to_fit
-    from mercer.models import compile_models, describe_model, make_models, max_rows_within
+    from mercer.models import (
+        compile_models,
+        describe_model,
+        exact_rows_within,
+        make_models,
+        max_rows_within,
+    )
     from mercer.report import write_comparison_report
 
     start = time.perf_counter()
@@ -111,7 +117,8 @@ def compare(
             "max_rows": max_rows_within(seconds),
             "device": place,
         }
-        pipelines = make_models(known, data, random_state=seed, **options)
+        exact_rows = exact_rows_within(seconds)
+        pipelines = make_models(known, data, random_state=seed, exact_rows=exact_rows, **options)
         say("getting ready, with some ten seconds more to compile the first time …")
         compile_models(pipelines, data)
     print_notes(on_the_cpu(pipelines, place))

@@ -164,9 +164,9 @@ def _print(
     model = pipeline[-1]
     if hasattr(model, "choice_"):
         say("", model.choice_)
-    shares = shares_by_column(pipeline[0], model) if hasattr(model, "column_shares_") else ()
-    if shares and shares[0].scale is not None:
-        most = ", ".join(f"{one.name} {percent(one.share)}" for one in shares[:_COLUMNS_TO_NAME])
+    columns = shares_by_column(pipeline[0], model)
+    if columns and columns[0].scale is not None:
+        most = ", ".join(f"{one.name} {percent(one.share)}" for one in columns[:_COLUMNS_TO_NAME])
         say("columns", f"that count most, by their share in the distance of rows: {most}")
     say("wrote", f"{output}: mercer predict {output} NEW.csv")
 

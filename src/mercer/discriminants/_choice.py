@@ -10,6 +10,7 @@ Scales flatter themselves in the leave-one-out of rows that learned them.  So th
 one half and judged on the other, both ways, against equal scales on the same rows.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -295,9 +296,16 @@ def _surface_trial(
     unit = gamma_unit(gram.base, counts, counts)
     tuned = criterion.tune(gram, few, unit if search else kernel.gamma, search)
     (rung, column), surface = tuned.results["best_index"], tuned.results
-    point = (float(surface[name][rung, column]) for name in ("score", "squared_error"))
-    found = kernel.with_gamma(tuned.gamma)
-    return Trial(found, unit, column, *point, len(rows), surface, search)
+    return Trial(
+        kernel.with_gamma(tuned.gamma),
+        unit,
+        column,
+        score=float(surface["score"][rung, column]),
+        error=float(surface["squared_error"][rung, column]),
+        rows=len(rows),
+        surface=surface,
+        searches_width=search,
+    )
 
 
 def climb(
@@ -322,9 +330,9 @@ def climb(
         found[step] = judge_ridge(K, float(alphas[step[1]]), part, criterion) or (0.0, np.inf)
         score, error = np.array(list(found.values())).T
         at = list(found)[best_entry(score, error, slack)]
-        near = ((at[0], at[1] - 1), (at[0] + 1, at[1]), (at[0], at[1] + 1), (at[0] - 1, at[1]))
+        near = [(at[0], at[1] - 1), (at[0] + 1, at[1]), (at[0], at[1] + 1), (at[0] - 1, at[1])]
         if not trial.searches_width:
-            near = (near[0], near[2])
+            near = near[::2]
         step = next((p for p in near if p not in found and 0 <= p[1] < len(alphas)), None)
     (rung, column), (score, error) = at, found[at]
     if error == np.inf:
@@ -338,7 +346,7 @@ def ridge_column(trial: Trial, n_rows: int) -> int:
 
     The ridge stands beside a mean over the rows, so that it falls as their number grows.
     """
-    shift = round(np.log10(n_rows / trial.rows) * RIDGES_PER_DECADE)
+    shift = round(math.log10(n_rows / trial.rows) * RIDGES_PER_DECADE)
     return max(trial.column - shift, 0)
 
 

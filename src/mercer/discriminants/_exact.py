@@ -499,8 +499,7 @@ def _solve_on(
     basis, span = landmark_basis(K, among, coding.weights, criterion.penalty)
     path = ridge_scale_path(basis, among, criterion.penalty)
     alphas = path if criterion.alpha is None else given_ridge(criterion.alpha, float(path[-1]))
-    options = (coding, criterion.log_priors, criterion.scoring)
-    tuned = tune(lambda _: (basis, alphas), gamma, *options)
+    tuned = tune(lambda _: (basis, alphas), gamma, coding, criterion.log_priors, criterion.scoring)
     coef = basis.coefficients(coding.targets, tuned.alpha)
     if span is not None:
         coef = span.dual(coef)

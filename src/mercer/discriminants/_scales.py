@@ -48,15 +48,17 @@ def dummy_groups(X: Array) -> NDArray[np.intp]:
     top = rows.max(axis=0)
     is_dummy = ((rows == 0) | (rows == top)).all(axis=0) & (rows.min(axis=0) == 0)
     groups = np.empty(rows.shape[1], dtype=np.intp)
-    group, taken, height = -1, None, 0.0  # rows that the dummies of this group cover, their number
+    # Rows that the dummies of the group at hand cover, the number that they hold, and whether it is
+    # one of dummies.
+    taken, height, is_open = np.zeros(len(rows), dtype=bool), 0.0, False
+    group = -1
     for k in range(rows.shape[1]):
-        hit = rows[:, k] > 0
-        joins = taken is not None and is_dummy[k] and (0 in (height, top[k]) or height == top[k])
-        if joins and not (taken & hit).any():
+        hit, fits = rows[:, k] > 0, 0 in (height, top[k]) or height == top[k]
+        if is_open and is_dummy[k] and fits and not (taken & hit).any():
             taken |= hit
             height = max(height, top[k])
         else:
-            group, taken, height = group + 1, hit if is_dummy[k] else None, top[k]
+            group, taken, height, is_open = group + 1, hit, top[k], bool(is_dummy[k])
         groups[k] = group
     return groups
 

@@ -559,4 +559,4 @@ def _leverages(basis: RidgeBasis, alphas: FloatArray, coding: Coding) -> FloatAr
     squares = (to_numpy((targets - output) ** 2).sum(axis=2) for output in outputs)
     left_out, fitted = (square @ to_numpy(coding.weights) for square in squares)
     share = np.divide(fitted, left_out, out=np.ones_like(fitted), where=left_out > 0)
-    return 1.0 - np.sqrt(np.minimum(share, 1.0))
+    return np.asarray(1.0 - np.sqrt(np.minimum(share, 1.0)))

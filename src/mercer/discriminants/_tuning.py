@@ -18,6 +18,9 @@ _LAST_RUNG = 12
 # The path of ridges spans these decades, relative to the mean diagonal of the kernel.
 _DECADES = (-9, 1)
 RIDGES_PER_DECADE = 2
+# Scores of outputs whose squared error is so many times that of no answer at all are not believed:
+# an output that overshoots by the row's own absence gives its class away.
+_WORST_ERROR = 10.0
 
 
 # The ridges, scores and squared errors of each rung.
@@ -124,8 +127,9 @@ def best_entry(score: FloatArray, error: FloatArray, slack: float) -> int:
     """Return the index of the least error among scores near the greatest, the last of equal ones.
 
     Near is within `slack` times √(s(1 − s)), s the greatest score.  Differences that rounding
-    could make are ties.
+    could make are ties.  Entries of an absurd error are left out, unless all are.
     """
+    score = np.where(error <= max(_WORST_ERROR, error.min()), score, -np.inf)
     top = float(score.max())
     near = slack * np.sqrt(max(top * (1.0 - top), 1e-18)) + 1e-9
     ties = np.flatnonzero(score >= top - near)

@@ -61,7 +61,8 @@ def _by_threads(metric: str, X: Array, Y: Array) -> FloatArray:
 
     out = np.empty((X.shape[0], Y.shape[0]))
     if out.size * X.shape[1] < _WORTH_THREADS:
-        return cdist(X, Y, metric, out=out)
+        cdist(X, Y, metric, out=out)
+        return out
     X, Y = (np.ascontiguousarray(A, dtype=np.float64) for A in (X, Y))
     Parallel(n_jobs=effective_n_threads(), prefer="threads")(
         delayed(cdist)(X[rows], Y, metric, out=out[rows])

@@ -34,6 +34,7 @@ each digest fits and the trees point to nodes that exist.
 from mercer.models._device import OnDevice, check_device, on_device
 from mercer.models._make_model import ModelInfo, describe_model, list_models, make_model
 from mercer.models._make_model import compile_models as compile_models
+from mercer.models._make_model import exact_rows_within as exact_rows_within
 from mercer.models._make_model import make_models as make_models
 from mercer.models._make_model import max_rows_within as max_rows_within
 from mercer.models._scoring import ModelScore, choose_model, score_model
@@ -63,4 +64,4 @@ __all__ = [
 ]
 
 # What `mercer compare` makes its models with.
-_FOR_MERCER = ("compile_models", "make_models", "max_rows_within")
+_FOR_MERCER = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")

@@ -30,6 +30,8 @@ _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to fo
 # In a comparison they see these in two minutes; more time gives more rows, less time never fewer
 # than the least.
 _ROWS_IN_TWO_MINUTES, _LEAST_ROWS = _MAX_ROWS, 5_000
+# There Fisher's discriminant is expanded on all of so many rows, in some ten seconds a fit.
+_EXACT_ROWS_IN_TWO_MINUTES = 3_000
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,21 @@ _MODELS = {
 }
 # What models need of the numbers of a table: trees no scale, and the floor does not look at them;
 # sums of absolute differences columns without long tails.
-_SCALES = {"forest": False, "boosting": False, "dummy": False, "fisher": "soft-ranks"}
+_SCALES: dict[str, bool | str] = {
+    "forest": False,
+    "boosting": False,
+    "dummy": False,
+    "fisher": "soft-ranks",
+}
 
 
-def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int) -> Any:
+def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_rows: int) -> Any:
     """Return the classifier of a model, not fitted."""
     scoring = "balanced_accuracy" if balanced else "accuracy"
     class_weight = "balanced" if balanced else None
     match name:
         case "fisher":
-            is_small = n_rows <= _EXACT_ROWS
+            is_small = n_rows <= exact_rows
             fisher = KernelFisherDiscriminant if is_small else SparseKernelFisherDiscriminant
             return fisher(class_weight=class_weight, scoring=scoring, random_state=seed)
         case "laplacian":
@@ -164,6 +171,7 @@ def make_model(
     balanced: bool = False,
     random_state: int = 0,
     max_rows: int | None = None,
+    exact_rows: int = _EXACT_ROWS,
 ) -> Pipeline:
     """Return a pipeline for a table: its preprocessing, then a classifier.
 
@@ -200,6 +208,8 @@ def make_model(
     max_rows : int, optional
         The most rows that methods of quadratic cost (laplacian, parzen, ise, svc) are fitted on;
         10 000 by default.  Where there are more, a :class:`CappedClassifier` draws a sample.
+    exact_rows : int, default=10_000
+        Up to this many rows fisher is the KernelFisherDiscriminant; its cost is cubic.
 
     Returns
     -------
@@ -223,7 +233,7 @@ def make_model(
     ['fig', 'fig', 'kiwi', 'kiwi']
     """
     info, n_rows = describe_model(name), len(data.y)
-    model = _make_classifier(name, n_rows, balanced, random_state)
+    model = _make_classifier(name, n_rows, balanced, random_state, exact_rows)
     most = _MAX_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
@@ -234,6 +244,11 @@ def make_model(
 def max_rows_within(seconds: float) -> int:
     """Return the most rows that methods of quadratic cost see in a comparison of these seconds."""
     return max(_LEAST_ROWS, round(_ROWS_IN_TWO_MINUTES * math.sqrt(seconds / 120)))
+
+
+def exact_rows_within(seconds: float) -> int:
+    """Return up to how many rows fisher is expanded on all of them in a comparison."""
+    return min(_EXACT_ROWS, round(_EXACT_ROWS_IN_TWO_MINUTES * math.cbrt(seconds / 120)))
 
 
 def make_models(

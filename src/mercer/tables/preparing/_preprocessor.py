@@ -1,8 +1,10 @@
 """Typed columns → numbers of one scale, by a transformer that a pipeline carries."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -107,14 +109,15 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
 def source_columns(preprocessor: ColumnTransformer) -> list[str]:
     """Return the column of the table that each column of a fitted preprocessor's result is from."""
     sources: list[str] = []
+    times: Sequence[int] | NDArray[Any]  # how many columns of the result each column has
     for name, part, columns in preprocessor.transformers_:
         match name:
             case "category":
                 times = [len(part.names_of(k)) for k in range(len(columns))]
             case "missing":
-                times = np.isin(range(len(columns)), part.features_)
+                times = np.isin(np.arange(len(columns)), part.features_)
             case "undated":
-                times = np.isin(range(len(columns)), part.named_steps["missing"].features_)
+                times = np.isin(np.arange(len(columns)), part.named_steps["missing"].features_)
             case "date" | "time":
                 times = [len(part.named_steps["parts"].parts)] * len(columns)
             case _:
