@@ -120,10 +120,25 @@ def test_bad_scales_are_one_sentence(scales):
         KernelFisherDiscriminant(column_scales=scales).fit(*smooth(60))
 
 
-@pytest.mark.parametrize("kernel", ["exponential", "poly"])
-def test_scales_that_cannot_be_learned_are_one_sentence(kernel):
-    with pytest.raises(ValueError, match=r"column_scales='loo' needs kernel='auto', 'laplacian'"):
-        KernelFisherDiscriminant(kernel=kernel, column_scales="loo").fit(*smooth(60))
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        ({"kernel": "exponential"}, "kernel='auto' or 'laplacian' or 'rbf'; got kernel='exp"),
+        ({"kernel": "poly"}, "kernel='auto' or 'laplacian' or 'rbf'; got kernel='poly'"),
+        ({"gamma": 0.1}, "gamma='loo' and penalty='rkhs'; got gamma=0.1"),
+        ({"penalty": "coef"}, "gamma='loo' and penalty='rkhs'; got gamma='loo' and penalty='coef'"),
+    ],
+)
+def test_scales_that_cannot_be_learned_are_one_sentence(options, needed):
+    with pytest.raises(ValueError, match=f"column_scales='loo' needs {needed}"):
+        KernelFisherDiscriminant(**options, column_scales="loo").fit(*smooth(60))
+
+
+def test_a_matrix_of_kernels_has_no_columns_to_scale():
+    X, y = smooth(60)
+    model = KernelFisherDiscriminant(kernel="precomputed", column_scales=np.ones(60))
+    with pytest.raises(ValueError, match="column_scales needs columns"):
+        model.fit(X @ X.T, y)
 
 
 @pytest.mark.parametrize("make", [thresholds, smooth])

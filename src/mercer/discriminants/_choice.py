@@ -187,30 +187,40 @@ def try_kernels(
     name = "rbf" if model.kernel == "auto" else model.kernel
     names = AUTO_KERNELS if is_auto else (name,)
     kernels = tuple(KernelFunction(name, 1.0, model.degree, model.coef0) for name in names)
-    learned = isinstance(model.column_scales, str)  # "auto" or "loo"
-    if not learned and model.column_scales is not None:
-        scales = _check_scales(model.column_scales, X)
-        kernels = tuple(kernel.with_scales(scales) for kernel in kernels)
-    kernel = kernels[0]
+    scales = model.column_scales
+    if scales is not None and not isinstance(scales, str):
+        checked = _check_scales(scales, X, model.kernel)
+        kernels = tuple(kernel.with_scales(checked) for kernel in kernels)
+    kernel, scaled = kernels[0], None
+    if isinstance(scales, str) and (is_auto or scales == "loo"):
+        scaled = SCALED_KERNEL if is_auto else name
+        if scales == "loo":
+            _check_learning(scaled, model.gamma, criterion.penalty)
     if not (kernel.uses_gamma and model.gamma == "loo"):
         if kernel.uses_gamma:
             kernel = kernel.with_gamma(resolve_gamma(model.gamma, kernel.scaled(X)))
         trial = _surface_trial(kernel, X, coding, criterion, search=False)
         return [climb(trial, X, coding, criterion, trial_rows, _TRIAL_STEPS)]
-    scaled = SCALED_KERNEL if is_auto else name
-    if not learned or (not is_auto and model.column_scales == "auto"):
-        scaled = None
-    elif scaled not in WITH_DERIVATIVES:
-        raise ValueError(
-            f"column_scales='loo' needs kernel='auto', {' or '.join(map(repr, WITH_DERIVATIVES))}; "
-            f"got kernel={model.kernel!r}."
-        )
     options = {"scaled": scaled, "seconds": model.search_seconds, "trial_rows": trial_rows}
     return choose_kernel(kernels, X, coding, criterion, **options)
 
 
-def _check_scales(scales: Any, X: Array) -> FloatArray:
+def _check_learning(kernel: Any, gamma: Any, penalty: str) -> None:
+    """Raise ValueError where scales of the columns cannot be learned."""
+    if kernel not in WITH_DERIVATIVES:
+        names = " or ".join(map(repr, ("auto", *WITH_DERIVATIVES)))
+        raise ValueError(f"column_scales='loo' needs kernel={names}; got kernel={kernel!r}.")
+    if gamma != "loo" or penalty != "rkhs":
+        raise ValueError(
+            f"column_scales='loo' needs gamma='loo' and penalty='rkhs'; got gamma={gamma!r} and "
+            f"penalty={penalty!r}."
+        )
+
+
+def _check_scales(scales: Any, X: Array, kernel: Any) -> FloatArray:
     """Return scales that a user gave as an array, one positive number for each column."""
+    if kernel == "precomputed":
+        raise ValueError("column_scales needs columns, which kernel='precomputed' does not have.")
     checked = np.asarray(to_numpy(scales), dtype=np.float64)
     if checked.shape != (X.shape[1],) or not ((checked > 0) & (checked < np.inf)).all():
         raise ValueError(
