@@ -107,7 +107,10 @@ class Gram:
         """Return the Gram matrix and the ridges at this width."""
         K = self.kernel.with_gamma(gamma).profile(self.base)
         self.kernel.check_range(K)
-        K = K @ K.T if self.penalty == "coef" else (K + K.T) / 2
+        if self.penalty == "coef":
+            K = K @ K.T
+        elif self.kernel.kernel not in AUTO_KERNELS:  # Those are symmetric but for rounding.
+            K = (K + K.T) / 2
         unit = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
         return K, ridge_path(unit) if self.alpha is None else given_ridge(self.alpha, unit)
 
