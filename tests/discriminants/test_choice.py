@@ -243,3 +243,11 @@ def test_learned_scales_of_tensors_are_those_of_arrays(torch, model):
     room = 1e-5 * np.abs(expected).max()
     found = there.decision_function(torch.as_tensor(new))
     np.testing.assert_allclose(found.numpy(), expected, atol=room)
+
+
+def test_the_ridge_falls_as_the_rows_grow():
+    kernel = KernelFunction("rbf")
+    trial = _choice.Trial(kernel, 1.0, 10, 0.9, 0.5, 500, {}, searches_width=True)
+    # Two positions are a decade, and ten times the rows need a tenth of the ridge.
+    columns = [_choice.ridge_column(trial, n) for n in (500, 1600, 5000, 50_000, 10**12)]
+    assert columns == [10, 9, 8, 6, 0]
