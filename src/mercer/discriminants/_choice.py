@@ -270,7 +270,7 @@ def choose_kernel(
     trials = [trial for trial in _in_threads(on_few, candidates, X) if trial is not None]
     plain = [trial for trial in trials if trial.kernel.kernel == scaled]
     if plain and monotonic() < ends and criterion.penalty == "rkhs":
-        scales = _proven_scales(plain[0], X, coding, criterion)
+        scales = _proven_scales(plain[0], X, coding, criterion, trial_rows)
         if scales is not None:
             kernel = plain[0].kernel.with_scales(scales)
             trials.append(_surface_trial(kernel, X, coding, criterion, search=True))
@@ -376,10 +376,10 @@ def judge_ridge(
 
 
 def _proven_scales(
-    trial: Trial, X: Array, coding: Coding, criterion: Criterion
+    trial: Trial, X: Array, coding: Coding, criterion: Criterion, trial_rows: int
 ) -> FloatArray | None:
     """Return scales that lower the error of rows that did not learn them; None if none do."""
-    rows = _scale_rows(coding)
+    rows = _scale_rows(coding, trial_rows)
     half = stratified_rows(coding.labels[rows], len(rows) // 2, 1.0, np.random.RandomState(0))
     halves = [rows[half], np.delete(rows, half)]
     groups = dummy_groups(take_rows(X, rows))
@@ -408,11 +408,11 @@ def _proven_scales(
     return np.asarray(scales / scales.mean())
 
 
-def _scale_rows(coding: Coding) -> NDArray[np.intp]:
+def _scale_rows(coding: Coding, trial_rows: int) -> NDArray[np.intp]:
     """Return the rows that learn scales: none of those that trials are judged on, if others do."""
     n_rows = len(coding.labels)
-    size = SCALE_ROWS if n_rows < _MANY_ROWS else 2 * SCALE_ROWS
-    others = np.delete(np.arange(n_rows), sample_rows(coding, TRIAL_ROWS))
+    size = SCALE_ROWS if n_rows < _MANY_ROWS else min(2 * SCALE_ROWS, trial_rows)
+    others = np.delete(np.arange(n_rows), sample_rows(coding, trial_rows))
     if len(others) < size:
         others = np.arange(n_rows)
     rng = np.random.RandomState(0)

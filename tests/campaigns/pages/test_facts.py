@@ -66,7 +66,7 @@ SAID = [
     ("discriminants.md", "Above # rows the ladder is tried on a sample of #",
      private("discriminants.SURFACE_ROWS"), private("discriminants.SURFACE_ROWS")),
     ("discriminants.md", "| surfaces | at most # |", private("discriminants.SURFACE_ROWS")),
-    ("discriminants.md", "| scales | at most #, from # rows on twice as many |",
+    ("discriminants.md", "| scales | at most #, from # rows on twice as many,",
      private("discriminants.SCALE_ROWS"), private("discriminants._MANY_ROWS")),
     ("discriminants.md", "| the climb | at most # |", private("discriminants.CLIMB_ROWS")),
     ("discriminants.md", "| trials | at most #, of the sparse estimator # |",
