@@ -161,7 +161,7 @@ def test_the_fit_on_many_rows_is_that_of_what_it_chose(monkeypatch, make):
 def test_rows_that_learn_scales_are_none_of_those_that_judge_if_others_do():
     y = np.arange(3000) % 3
     coding = _choice.Coding(y, *[np.ones(3000)] * 4, np.ones(3), np.ones((3, 2)), 1.0, 1.0)
-    learning, judging = _choice._scale_rows(coding), _choice.sample_rows(coding, 2000)
+    learning, judging = _choice._scale_rows(coding, 2000), _choice.sample_rows(coding, 2000)
     assert len(learning) == 700
     assert len(np.intersect1d(learning, judging)) == 0
     few = _choice.sample_rows(coding, 500)
