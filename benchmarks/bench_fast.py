@@ -243,7 +243,7 @@ def classifier(options):
 
 def calibrate(options):
     """Print the constants from what they stand for, in core-seconds."""
-    from mercer.sums.cpu._threads import thread_count
+    from mercer._memory import thread_count
     from mercer.sums.fast._grid import Grid, GridBox, reach_of
     from mercer.sums.fast._near import COLUMN_LEAF, _Leaves
 

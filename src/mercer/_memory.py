@@ -1,4 +1,4 @@
-"""What a computation may take of the machine: memory, and in a task on a cluster, threads.
+"""What a computation may take of the machine: memory and threads.
 
 There is one memory budget for everything: scikit-learn's ``working_memory``.
 """
@@ -12,10 +12,12 @@ from contextvars import ContextVar
 from typing import Any
 
 from array_api_compat import array_namespace, device
+from joblib.parallel import get_active_backend
 from scipy.sparse import issparse
 from sklearn import get_config
 
 from mercer._arrays import Array
+from mercer._sklearn import effective_n_threads
 
 _LEAST_ROWS = 64  # A block of rows that does not fit is not cut into smaller ones than this.
 
@@ -123,7 +125,7 @@ def explain_full_device(what: str) -> Iterator[None]:
 
 @contextmanager
 def share_of_machine() -> Iterator[None]:
-    """Within it, sums use no more threads than this task's share of the cores."""
+    """Within it, `thread_count` is at most this task's share of the cores."""
     token = _task_threads.set(_threads_of_this_task())
     try:
         yield
@@ -131,9 +133,21 @@ def share_of_machine() -> Iterator[None]:
         _task_threads.reset(token)
 
 
-def thread_limit() -> int | None:
-    """Return the most threads that a sum may use at this moment; None outside of tasks."""
-    return _task_threads.get()
+def thread_count() -> int:
+    """Return how many threads a computation that starts now may use.
+
+    It is the number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
+    already use the other cores (joblib's processes set scikit-learn's number themselves); in a
+    task of Dask, at most its share of the cores.
+    """
+    backend, _ = get_active_backend()
+    is_joblib_thread = (
+        getattr(backend, "nesting_level", 0)
+        and threading.current_thread() is not threading.main_thread()
+    )
+    limit = _task_threads.get()
+    most = effective_n_threads()
+    return 1 if is_joblib_thread else most if limit is None else min(most, limit)
 
 
 def _threads_of_this_task() -> int | None:

@@ -216,9 +216,7 @@ def test_threads_and_blocks_do_not_matter(blobs, monkeypatch):
     one, K = _moments(X, y, X[:20])
     for n_threads in (1, 2, 3):
         monkeypatch.setattr("mercer.discriminants._moments._BLOCK", 20 * 300)
-        monkeypatch.setattr(
-            "mercer.discriminants._moments.effective_n_threads", lambda n=n_threads: n
-        )
+        monkeypatch.setattr("mercer.discriminants._moments.thread_count", lambda n=n_threads: n)
         other, _ = _moments(X, y, X[:20])
         np.testing.assert_allclose(other.gram, one.gram, rtol=1e-12, atol=1e-10)
         np.testing.assert_allclose(other.sums, one.sums, rtol=1e-11, atol=1e-10)

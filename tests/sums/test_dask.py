@@ -190,7 +190,7 @@ def test_unknown_blocks_and_shapes():
 
 
 def test_tasks_in_threads_use_one_thread_each():
-    from mercer.sums.cpu._threads import thread_count
+    from mercer._memory import thread_count
 
     def count(block):
         return np.full(len(block), float(thread_count()))

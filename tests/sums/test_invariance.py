@@ -8,7 +8,7 @@ import pytest
 from joblib import Parallel, delayed
 from sklearn import config_context
 
-from mercer import sums
+from mercer import _memory, sums
 from mercer.sums.cpu import _threads
 
 RNG = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def threads(monkeypatch):
     """Return a setter of the number of threads that the machine offers."""
 
     def set_number(number):
-        monkeypatch.setattr(_threads, "effective_n_threads", lambda: number)
+        monkeypatch.setattr(_memory, "effective_n_threads", lambda: number)
         monkeypatch.setattr(_threads, "_pool", None)
 
     return set_number
@@ -141,9 +141,9 @@ def test_memory_setting_of_the_calling_thread_counts_in_worker_threads(threads):
 @pytest.mark.parametrize("backend_name", ["threading", "loky"])
 def test_inside_joblib_workers(backend_name):
     """Two workers on this machine's cores: each takes its share at most."""
-    cores = _threads.effective_n_threads()
+    cores = _memory.effective_n_threads()
     run = Parallel(n_jobs=2, backend=backend_name)
-    for count in run(delayed(_threads.thread_count)() for _ in range(4)):
+    for count in run(delayed(_memory.thread_count)() for _ in range(4)):
         assert count == 1 if backend_name == "threading" else 1 <= count <= max(1, cores // 2)
     options = {"groups": np.arange(N) % 7, "bandwidth": 1.0}
     expected = sums.log_kernel_sum(X, Y, **options)
@@ -153,12 +153,12 @@ def test_inside_joblib_workers(backend_name):
 
 def test_outside_joblib_all_threads_are_used(threads):
     threads(5)
-    assert _threads.thread_count() == 5
+    assert _memory.thread_count() == 5
 
 
 def test_one_job_of_joblib_keeps_all_threads(threads):
     threads(5)
-    assert Parallel(n_jobs=1)(delayed(_threads.thread_count)() for _ in range(1)) == [5]
+    assert Parallel(n_jobs=1)(delayed(_memory.thread_count)() for _ in range(1)) == [5]
 
 
 # Python warns that a fork of a process with threads may deadlock: that it does not is tested here.

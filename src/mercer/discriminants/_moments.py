@@ -12,8 +12,7 @@ from sklearn.utils import gen_batches
 
 from mercer._arrays import like
 from mercer._linalg import one_thread
-from mercer._memory import in_blocks, working_memory
-from mercer._sklearn import effective_n_threads
+from mercer._memory import in_blocks, thread_count, working_memory
 
 Array = Any  # A float64 array of NumPy, or of torch on any device.
 
@@ -157,7 +156,7 @@ def accumulate(
         in_blocks(absorb, labels.shape[0], most // n_nodes)
         return moments
     blocks = list(gen_batches(len(labels), max(_BLOCK // n_nodes, 256)))
-    n_threads = max(1, min(effective_n_threads(), len(blocks)))
+    n_threads = max(1, min(thread_count(), len(blocks)))
 
     def work(thread: int) -> Moments:
         part = Moments.empty(len(moments.weights), moments.shift)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from mercer._arrays import Array, FloatArray, like
-from mercer._sklearn import effective_n_threads
+from mercer._memory import thread_count
 
 # A squared distance that is computed by products has lost digits where it is below this share of
 # the squared norms.
@@ -48,24 +48,19 @@ def squared_distances(X: Array, Y: Array) -> Array:
 
 def absolute_differences(X: Array, Y: Array) -> Array:
     """Return the sums of absolute differences of all pairs, in full: (n, m)."""
-    if is_numpy_array(X):
-        return _by_threads("cityblock", X, Y)
-    from torch import cdist as torch_cdist
+    if not is_numpy_array(X):
+        from torch import cdist as torch_cdist
 
-    return torch_cdist(X.to(Y.dtype), Y, p=1.0)
-
-
-def _by_threads(metric: str, X: Array, Y: Array) -> FloatArray:
-    """Return SciPy's distances, blocks of rows on all cores; its loops hold no lock."""
+        return torch_cdist(X.to(Y.dtype), Y, p=1.0)
     from scipy.spatial.distance import cdist
 
     out = np.empty((X.shape[0], Y.shape[0]))
     if out.size * X.shape[1] < _WORTH_THREADS:
-        cdist(X, Y, metric, out=out)
-        return out
+        return cdist(X, Y, "cityblock", out=out)
     X, Y = (np.ascontiguousarray(A, dtype=np.float64) for A in (X, Y))
-    Parallel(n_jobs=effective_n_threads(), prefer="threads")(
-        delayed(cdist)(X[rows], Y, metric, out=out[rows])
+    # SciPy's loops hold no lock, so that threads of Python share the rows.
+    Parallel(n_jobs=thread_count(), prefer="threads")(
+        delayed(cdist)(X[rows], Y, "cityblock", out=out[rows])
         for rows in gen_batches(len(X), max(1, _NUMBERS_AT_ONCE // len(Y)))
     )
     return out

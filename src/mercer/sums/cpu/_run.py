@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import row_slabs, thread_count, working_memory
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import Geometry, choose_geometry, climb
 from mercer.sums._problem import Problem
@@ -24,7 +24,7 @@ from mercer.sums.cpu import _loops
 from mercer.sums.cpu._left_out_loops import absorb_left_out
 from mercer.sums.cpu._loops import CAUCHY, EPANECHNIKOV, EXPONENTIAL, pack_columns
 from mercer.sums.cpu._simd import PANEL_BYTES
-from mercer.sums.cpu._threads import run_all, thread_count
+from mercer.sums.cpu._threads import run_all
 
 # A task of this many pairs takes some tenths of a second; Ctrl-C takes effect between tasks.
 PAIRS_PER_TASK = 10**8

@@ -1,4 +1,4 @@
-"""How many threads a sum uses, and the one pool in which they run.
+"""The one pool in which the threads of all sums run.
 
 Threads are Python threads around compiled code that holds no lock.  All sums of a process
 share one pool, so that sums started from many threads at once still use no more cores than
@@ -10,30 +10,10 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
-from joblib.parallel import get_active_backend
-
-from mercer._memory import thread_limit
-from mercer._sklearn import effective_n_threads
+from mercer._memory import thread_count
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()
-
-
-def thread_count() -> int:
-    """Return how many threads a sum that starts now may use.
-
-    It is the number of scikit-learn's own loops; one inside a thread of joblib, whose siblings
-    already use the other cores (joblib's processes set scikit-learn's number themselves); in a
-    task of Dask, at most its share of the cores.
-    """
-    backend, _ = get_active_backend()
-    is_joblib_thread = (
-        getattr(backend, "nesting_level", 0)
-        and threading.current_thread() is not threading.main_thread()
-    )
-    limit = thread_limit()
-    most = effective_n_threads()
-    return 1 if is_joblib_thread else most if limit is None else min(most, limit)
 
 
 def run_all(task: Callable[..., None], arguments: Iterable[tuple[int, ...]]) -> None:

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import row_slabs, thread_count, working_memory
 from mercer.sums._problem import Problem, law
 from mercer.sums.cpu import _run as _cpu
-from mercer.sums.cpu._threads import thread_count
 
 ROW_LEAF, COLUMN_LEAF = 256, 256  # the most rows and columns in a leaf of a tree
 # For fewer rows than this, a tree of the columns takes longer than adding all of them up.

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import itemsize
+from mercer._memory import thread_count
 from mercer.sums._explain import SumPlan
 from mercer.sums._problem import Problem
-from mercer.sums.cpu._threads import thread_count
 from mercer.sums.fast._grid import Grid, GridBox, reach_of
 from mercer.sums.fast._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums.fast._transform import fits, pair_up

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._memory import row_slabs, working_memory
+from mercer._memory import row_slabs, thread_count, working_memory
 from mercer.sums._problem import Problem
-from mercer.sums.cpu._threads import thread_count
 from mercer.sums.fast._grid import Grid, GridBox
 
 _OVERSAMPLING = 2  # finufft's own grid is this many times as fine along each axis.
