@@ -1,16 +1,20 @@
 """Factorisations: by LAPACK for NumPy arrays, by torch on the tensor's device."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import copy_context
 from functools import cache
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
 from mercer._arrays import Array
+from mercer._memory import thread_count
 
 # LAPACK gets one thread for matrices of up to this many rows.  Its threads wait for each other
 # after every column, at full speed: beside one busy process, two of them took 20 times as long as
@@ -45,9 +49,32 @@ def one_thread() -> Iterator[None]:
                 _limiter = None
 
 
+def in_threads(work: Callable[[Any], Any], items: Sequence[Any], X: Array) -> list[Any]:
+    """Return what `work` answers for each item; on NumPy's rows X, in threads.
+
+    Each has one thread of BLAS: factorisations of some hundred rows gain nothing from more.
+    """
+    n_threads = min(thread_count(), len(items)) if is_numpy_array(X) else 1
+    if n_threads <= 1:
+        return [work(item) for item in items]
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        # In a task of a cluster, its threads keep to the task's share of the cores.
+        futures = [pool.submit(copy_context().run, work, item) for item in items]
+        return [future.result() for future in futures]
+
+
 def lapack_threads(A: Array) -> AbstractContextManager[None]:
     """Return the context in which LAPACK should factor A: one thread, unless A is large."""
-    return one_thread() if A.shape[0] <= _ONE_THREAD_ROWS else nullcontext()
+    return one_thread() if _is_small(A) else nullcontext()
+
+
+def _is_small(A: Array) -> bool:
+    """Say whether A gets one thread of LAPACK.
+
+    Then NumPy calls it, which lets other threads of Python run; SciPy does not, and needs less
+    memory for large matrices.
+    """
+    return bool(A.shape[0] <= _ONE_THREAD_ROWS)
 
 
 @cache
@@ -59,13 +86,15 @@ def _blas() -> ThreadpoolController:
 def cholesky(A: Array, *, lower: bool, overwrite: bool = False) -> Array | None:
     """Return the triangular factor of a positive definite matrix, or None if it is not one.
 
-    With `overwrite`, a NumPy array in rows becomes its own factor.
+    With `overwrite`, a large NumPy array in rows becomes its own factor.
     """
     if is_numpy_array(A):
-        # LAPACK works in columns: it takes the transpose of a symmetric matrix without a copy.
-        A = A.T if overwrite else A
         try:
             with lapack_threads(A):
+                if _is_small(A):
+                    return np.linalg.cholesky(A, upper=not lower)
+                # LAPACK works in columns: it takes the transpose of a symmetric matrix as it is.
+                A = A.T if overwrite else A
                 return linalg.cholesky(A, lower=lower, overwrite_a=overwrite, check_finite=False)
         except linalg.LinAlgError:
             return None
@@ -85,18 +114,18 @@ def solve_triangular(A: Array, B: Array, *, lower: bool, transposed: bool = Fals
     return solve(A.mT, B, upper=lower) if transposed else solve(A, B, upper=not lower)
 
 
-def invert_triangular(A: Array, *, lower: bool, overwrite: bool = False) -> Array:
-    """Return the inverse of a triangular matrix, whose other triangle is zero.
-
-    With `overwrite`, a NumPy array in columns becomes its own inverse.
-    """
+def invert_triangular(A: Array) -> Array:
+    """Return the inverse of a lower triangular matrix; a NumPy array becomes its own inverse."""
     if is_numpy_array(A):
+        is_in_rows = A.flags.c_contiguous  # Then its transpose, an upper triangle, is in columns.
         with lapack_threads(A):
-            inverse, _ = linalg.lapack.dtrtri(A, lower=lower, overwrite_c=overwrite)
-        return inverse
+            inverse, _ = linalg.lapack.dtrtri(
+                A.T if is_in_rows else A, lower=not is_in_rows, overwrite_c=True
+            )
+        return inverse.T if is_in_rows else inverse
     xp = array_namespace(A)
     one = xp.eye(A.shape[0], dtype=A.dtype, device=device(A))
-    return solve_triangular(A, one, lower=lower)
+    return solve_triangular(A, one, lower=True)
 
 
 def eigh(A: Array) -> tuple[Array, Array]:
@@ -106,6 +135,8 @@ def eigh(A: Array) -> tuple[Array, Array]:
     """
     if is_numpy_array(A):
         with lapack_threads(A):
+            if _is_small(A):
+                return np.linalg.eigh(A)
             values, vectors = linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
     else:
         values, vectors = array_namespace(A).linalg.eigh(A)

@@ -33,8 +33,9 @@ def seen(monkeypatch):
 
         return call
 
-    for name in ("eigh", "cholesky"):
-        monkeypatch.setattr(linalg, name, watched(getattr(linalg, name)))
+    for library in (linalg, np.linalg):
+        for name in ("eigh", "cholesky"):
+            monkeypatch.setattr(library, name, watched(getattr(library, name)))
     return found
 
 

@@ -257,7 +257,7 @@ def factor_kernel(K: Array, p: Array, alpha: float) -> RidgeFactor | None:
     factor = cholesky(A, lower=True, overwrite=True)
     if factor is None:
         return None
-    inverse = invert_triangular(factor, lower=True, overwrite=True)
+    inverse = invert_triangular(factor)
     g = inverse @ root
     return RidgeFactor(inverse, g / xp.linalg.vector_norm(g), alpha, root)
 
