@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mercer.discriminants import KernelFisherDiscriminant, _choice
+from mercer.discriminants import KernelFisherDiscriminant, _choice, _trial
 from mercer.discriminants._coding import contrasts, encode_rows
 from mercer.discriminants._gaussian import fit_rule
 from mercer.discriminants._tuning import best_entry, loo_rule
@@ -93,9 +93,9 @@ def test_more_rows_mend_the_width_of_a_sample(monkeypatch, seed):
         model = KernelFisherDiscriminant(kernel="rbf").fit(X, y)
         return model.gamma_, model.loo_results_["score"][model.loo_results_["best_index"]]
 
-    monkeypatch.setattr(_choice, "SURFACE_ROWS", 600)
+    monkeypatch.setattr(_trial, "SURFACE_ROWS", 600)
     _, best = fitted()
-    monkeypatch.setattr(_choice, "SURFACE_ROWS", 150)
+    monkeypatch.setattr(_trial, "SURFACE_ROWS", 150)
     gamma, score = fitted()
     monkeypatch.setattr(_choice, "climb", lambda trial, *_: trial)
     own_gamma, own_score = fitted()

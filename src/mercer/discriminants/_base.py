@@ -8,9 +8,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Array, like
+from mercer._arrays import Array, FloatArray, like
 from mercer._memory import by_slabs, explain_full_device
-from mercer.discriminants._choice import Trial, column_shares, describe_choice
+from mercer.discriminants._choice import Candidates, column_shares, describe_choice
+from mercer.discriminants._trial import Trial
 from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
@@ -80,17 +81,27 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         most = int(self.dual_coef_.shape[1])
         return most if self.n_components is None else min(self.n_components, most)
 
-    def _describe_kernel(self, trials: list[Trial], X: Array) -> None:
-        """Set the attributes that tell which kernel there is, and what it makes of the columns."""
-        kernel = self._kernel
+    def _set_kernel(
+        self,
+        kernel: KernelFunction,
+        candidates: Candidates,
+        trials: list[Trial],
+        X: Array,
+        counts: FloatArray,
+    ) -> None:
+        """Set the attributes that tell which kernel there is, and what it makes of the columns.
+
+        `counts` says how many rows each row of X stands for.
+        """
+        self._kernel = kernel
         self.kernel_ = kernel.kernel
         self.gamma_ = kernel.gamma if kernel.uses_gamma else None
         float64 = array_namespace(X).float64
         self.column_scales_ = (
             None if kernel.scales is None else like(kernel.scales, X, dtype=float64)
         )
-        self.column_shares_ = column_shares(kernel, X)
-        self.choice_ = describe_choice(trials)
+        self.column_shares_ = column_shares(kernel, X, counts)
+        self.choice_ = describe_choice(candidates, trials)
 
     def _check_components(self, n_classes: int) -> None:
         """Raise ValueError for more components than there are discriminants."""

@@ -24,21 +24,12 @@ from mercer.discriminants._base import (
     validate_rows,
 )
 from mercer.discriminants._block_fit import fit_exact
-from mercer.discriminants._choice import (
-    BASIS_ROWS,
-    CLIMB_ROWS,
-    Criterion,
-    Gram,
-    Trial,
-    climb,
-    ridge_column,
-    try_kernels,
-)
+from mercer.discriminants._choice import CLIMB_ROWS, Candidates
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
+from mercer.discriminants._trial import BASIS_ROWS, Criterion, Gram, Trial, climb, ridge_column
 from mercer.discriminants._tuning import (
     Tuned,
     best_entry,
-    evaluate,
     given_ridge,
     loo_rule,
     tie_slack,
@@ -153,7 +144,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         takes all; "auto" takes all whose kernel matrix fits scikit-learn's ``working_memory``
         (1 GiB: 11 585 rows), and above that, with a warning, 1 000.
     search_seconds : float, default=None
-        After so many seconds no further kernel is tried; the one at work is ended.  None tries all.
+        After so many seconds no further kernel is tried; the one at work is finished.  None tries
+        all.
     random_state : int, RandomState or None, default=None
         For landmarks.
 
@@ -192,7 +184,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "best_index".  Above 500 rows the chosen width is judged on all of them, and the others on
         the sample; ridges that were not tried on all rows are NaN there.  With landmarks, that of
         the sample on which the width was chosen.  "kernels" is a list of the candidates, the
-        chosen one first: "kernel", "has_scales", "gamma", "score", "squared_error", "rows".
+        chosen one first: "kernel", "has_scales", "gamma", "score", "squared_error", "rows";
+        with landmarks and a kernel that was given there is none.
         :class:`mercer.plots.LeaveOneOutSurfaceDisplay` draws it.
     n_features_in_ : int
         How many columns the rows have.
@@ -345,15 +338,18 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
-        trials = try_kernels(self, X, coding, criterion)
-        if len(terms) == len(rows):
+        candidates, trials = Candidates.of(self, X), []
+        has_all = len(terms) == len(rows)
+        if has_all or candidates.is_choice:
+            trials = candidates.try_all(X, coding, criterion, self.search_seconds)
+        if has_all:
             kernel, tuned, coef, mean = _solve_all(trials[0], criterion, coding, X)
         else:
-            kernel, search = trials[0].kernel, self.gamma == "loo" and trials[0].kernel.uses_gamma
+            kernel = trials[0].kernel if trials else candidates.kernels[0]
+            search = candidates.searches_width
             tuned, coef, mean = _solve_on(kernel, criterion, coding, X, terms, search, rng)
 
-        self._kernel = kernel.with_gamma(tuned.gamma)
-        self._describe_kernel(trials, X)
+        self._set_kernel(kernel.with_gamma(tuned.gamma), candidates, trials, X, coding.counts)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
         self.alpha_ = tuned.alpha * coding.scale
         if self.kernel != "precomputed":
@@ -435,8 +431,7 @@ def _tune_ridge(trial: Trial, gram: Gram, coding: Coding, criterion: Criterion) 
         factor = factor_kernel(K, coding.weights, float(alphas[k]))
         if factor is None:
             break
-        ridge = np.array([alphas[k]])
-        found = evaluate(factor, ridge, coding, criterion.log_priors, criterion.scoring)
+        found = criterion.judge(factor, np.array([alphas[k]]), coding)
         score[k], error[k] = float(found[0][0]), float(found[1][0])
         tried = np.flatnonzero(~np.isnan(score))
         if tried[best_entry(score[tried], error[tried], tie_slack(coding))] != k:

@@ -1,4 +1,4 @@
-"""Scales of the columns, learned by descent on the leave-one-out error.
+"""Scales of the columns: learned by descent on the leave-one-out error, judged by other rows.
 
 With weights p, √p·K·√p + αI and its inverse P on the complement of √p (`RidgeFactor`), rows that
 are left out have the errors eᵢ = αqᵢ/(√pᵢ·ℓᵢ), q = P√pT, ℓᵢ = (1 − sᵢ) + sᵢαPᵢᵢ, sᵢ the share of a
@@ -6,6 +6,9 @@ row that leaves.  Since dP = −P dA P, one matrix serves the derivatives by all
 
     L = Σ pᵢ‖eᵢ‖²,   dL = ⟨W, dA⟩ + …dα,   W = −(Pu)qᵀ + P diag(v) P,
     u = 2α²q/ℓ²,   v = 2α³s‖q‖²/ℓ³.
+
+Scales flatter themselves in the leave-one-out of rows that learned them.  So they are learned on
+one half of some rows and judged on the other, both ways, against equal scales on the same rows.
 
 G. C. Cawley, N. L. C. Talbot (2007). Preventing over-fitting during model selection via Bayesian
 regularisation of the hyper-parameters. JMLR 8, 841-861.
@@ -19,18 +22,32 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from mercer._arrays import Array, FloatArray, like, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
+from mercer._linalg import in_threads
 from mercer.discriminants._coding import Coding
+from mercer.discriminants._trial import Criterion, Gram, Trial, sample_rows
+from mercer.discriminants._tuning import best_entry, ridge_path, tie_slack
+from mercer.discriminants._width import gamma_unit
 from mercer.kernels import KernelFunction
-from mercer.spectral import factor_kernel
+from mercer.samples import stratified_rows
+from mercer.spectral import decompose_kernel, factor_kernel
 from mercer.sums import weighted_differences
 
+# Rows that learn scales, and from how many rows on twice as many of them do.
+_SCALE_ROWS, _MANY_ROWS = 700, 4000
+# Halves of fewer rows cannot judge scales.
+_LEAST_HALF = 50
+# Scales are kept if they lower the error of rows that did not learn them to this share of it.
+_WORTH_KEEPING = 0.99
+# Scales are taken as they are learned if that lowers the error of their roots, which are half as
+# far apart, to this share of it.
+_CLEARLY_BETTER = 0.9
 # Kernels whose derivatives by the scales are known here.
 WITH_DERIVATIVES = ("laplacian", "rbf")
 # The logarithms of the scales have a normal prior about their mean, of this variance.
 _PRIOR_VARIANCE = 1.0
-# The descent ends after this many steps.
-_STEPS = 12
+# The descent ends after this many steps; where it begins at the scales of both halves, after these.
+_STEPS, _LAST_STEPS = 12, 4
 # A scale may move from where it began by these factors, the ridge to these sizes.
 _LEAST_FACTOR, _MOST_FACTOR = np.exp(-9.0), np.exp(5.0)
 _LEAST_RIDGE, _MOST_RIDGE = 1e-10, 1.0
@@ -65,10 +82,98 @@ def dummy_groups(X: Array) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Scaled:
-    """Factors of the columns, and the ridge that suits them."""
+    """Factors of the columns, and a ridge that suits them."""
 
     scales: FloatArray
     alpha: float
+
+
+def proven_scales(
+    trial: Trial, X: Array, coding: Coding, criterion: Criterion, trial_rows: int
+) -> FloatArray | None:
+    """Return scales that lower the error of rows that did not learn them; None if none do.
+
+    Parameters
+    ----------
+    trial : Trial
+        The kernel without scales, as it was found on few rows.
+    X : array of shape (n_rows, n_features)
+        Rows.
+    coding : Coding
+        Their classes and weights, as NumPy arrays.
+    criterion : Criterion
+        What kernels are judged by.
+    trial_rows : int
+        On how many rows kernels meet each other at most.
+    """
+    rows = _scale_rows(coding, trial_rows)
+    half = stratified_rows(coding.labels[rows], len(rows) // 2, 1.0, np.random.RandomState(0))
+    halves = [rows[half], np.delete(rows, half)]
+    groups = dummy_groups(take_rows(X, rows))
+    if len(half) < _LEAST_HALF or groups.max() == 0:
+        return None
+    alpha = criterion.alpha
+    if alpha is None:
+        alpha = float(ridge_path(1.0)[trial.column]) * trial.rows / len(half)
+    start = Scaled(np.ones(X.shape[1]), alpha)
+
+    def learn(some: NDArray[np.intp], start: Scaled, steps: int) -> Scaled:
+        """Return what the descent finds on some rows."""
+        part = coding.take(some).like(X)
+        return learn_scales(trial.kernel, take_rows(X, some), part, groups, start, steps)
+
+    def judge(parts: list[NDArray[np.intp]]) -> tuple[Scaled, list[tuple[float, float]]]:
+        """Return what the first part learns, and what the second says of three kernels.
+
+        That is score and error without scales, with the roots of the scales, and with the scales.
+        """
+        learning, judging = parts
+        found, plain = learn(learning, start, _STEPS), trial.kernel
+        kernels = (plain, plain.with_scales(found.scales**0.5), plain.with_scales(found.scales))
+        part = coding.take(judging).like(X)
+        grams = (Gram.of(kernel, X, judging, criterion) for kernel in kernels)
+        return found, [_best_nearby(gram, trial, part, criterion) for gram in grams]
+
+    (one, other), points = zip(*in_threads(judge, [halves, halves[::-1]], X), strict=True)
+    (plain, *others), (plain_error, *errors) = np.mean(points, axis=0).T
+    most = _WORTH_KEEPING * plain_error
+    roots, full = (s >= plain and e <= most for s, e in zip(others, errors, strict=True))
+    if not (roots or full):
+        return None
+    takes_roots = roots and not (full and errors[1] < _CLEARLY_BETTER * errors[0])
+    # Twice as many rows begin in the middle of what both halves found.
+    middle = Scaled(np.sqrt(one.scales * other.scales), 0.5 * np.sqrt(one.alpha * other.alpha))
+    scales = learn(rows, middle, _LAST_STEPS).scales
+    scales = scales**0.5 if takes_roots else scales
+    return np.asarray(scales / scales.mean())
+
+
+def _scale_rows(coding: Coding, trial_rows: int) -> NDArray[np.intp]:
+    """Return the rows that learn scales: none of those that trials are judged on, if others do."""
+    n_rows = len(coding.labels)
+    size = _SCALE_ROWS if n_rows < _MANY_ROWS else min(2 * _SCALE_ROWS, trial_rows)
+    others = np.delete(np.arange(n_rows), sample_rows(coding, trial_rows))
+    if len(others) < size:
+        others = np.arange(n_rows)
+    rng = np.random.RandomState(0)
+    return others[stratified_rows(coding.labels[others], size, 1.0, rng)]
+
+
+def _best_nearby(
+    gram: Gram, trial: Trial, coding: Coding, criterion: Criterion
+) -> tuple[float, float]:
+    """Return score and error at the best of some widths and ridges around those of a trial."""
+    counts = to_numpy(coding.counts)
+    relative = trial.kernel.gamma / trial.unit
+    gamma = relative * gamma_unit(gram.base, counts, counts)
+    ridges, found = slice(max(trial.column - 1, 0), trial.column + 4), []
+    for factor in (4.0, 2.0, 1.0, 0.5):
+        K, alphas = gram.at(gamma * factor)
+        basis = decompose_kernel(K, coding.weights)
+        found.append(criterion.judge(basis, alphas[ridges], coding))
+    score, error = np.concatenate(found, axis=1)
+    best = best_entry(score, error, tie_slack(coding))
+    return float(score[best]), float(error[best])
 
 
 def learn_scales(
@@ -76,8 +181,8 @@ def learn_scales(
     X: Array,
     coding: Coding,
     groups: NDArray[np.intp],
-    alpha: float,
-    steps: int = _STEPS,
+    start: Scaled,
+    steps: int,
 ) -> Scaled:
     """Return scales of the columns that lower the leave-one-out error, and the ridge.
 
@@ -91,18 +196,20 @@ def learn_scales(
         Their classes and weights, on the device of X.
     groups : ndarray of int of shape (n_features,)
         Columns of one group share a scale.
-    alpha : float
-        Ridge to begin with.
+    start : Scaled
+        Where to begin; columns of one group have the same scale.
     steps : int
         How many steps the descent takes at most.
     """
     descent = _Descent(kernel, X, coding, groups)
-    start = np.append(np.zeros(groups.max() + 1), np.log(alpha))
+    theta = np.zeros(groups.max() + 1)
+    theta[groups] = np.log(start.scales)
+    at = np.append(theta, np.log(start.alpha))
     scale_range = (np.log(_LEAST_FACTOR), np.log(_MOST_FACTOR))
-    ridge_range = (min(np.log(_LEAST_RIDGE), start[-1]), max(np.log(_MOST_RIDGE), start[-1]))
-    bounds = [scale_range] * (len(start) - 1) + [ridge_range]
+    ridge_range = (min(np.log(_LEAST_RIDGE), at[-1]), max(np.log(_MOST_RIDGE), at[-1]))
+    bounds = [scale_range] * len(theta) + [ridge_range]
     options = {"maxiter": steps, "maxfun": steps + 8}
-    found = minimize(descent, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(descent, at, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return Scaled(np.exp(found.x[:-1])[groups], float(np.exp(found.x[-1])))
 
 

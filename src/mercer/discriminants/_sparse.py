@@ -23,12 +23,13 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._block_fit import fit_sparse
 from mercer.discriminants._blocks import BlockFitting, BlockState
-from mercer.discriminants._choice import Criterion, try_kernels
+from mercer.discriminants._choice import Candidates
 from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._count import count_grid, fewest_best, held_out_scores, left_out_scores
 from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.discriminants._nodes import NodeLimits, choose_nodes
 from mercer.discriminants._path import MOST_LEVERAGE, NodePath, gcv_path, solve_path
+from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
@@ -169,7 +170,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         The criterion of each discriminant.
     loo_results_ : dict
         The leave-one-out surface of the sample, only with ``gamma="loo"``; its "rows" says how
-        many rows that has, its "kernels" which were tried.
+        many rows that has, its "kernels" which were tried: none where the kernel
+        was given.
     node_results_ : dict
         "n_nodes" and "score"; only where `node_choice` is not "all".
     n_features_in_ : int
@@ -378,15 +380,17 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
         given = None if isinstance(self.alpha, str) else float(self.alpha) / sample.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, given)
-        trials = try_kernels(self, X, sample, criterion, _TRIAL_ROWS)
-        kernel = trials[0].kernel
-        if kernel.uses_gamma and self.gamma == "loo":
+        candidates, trials = Candidates.of(self, X), []
+        if candidates.is_choice:
+            seconds = self.search_seconds
+            trials = candidates.try_all(X, sample, criterion, seconds, _TRIAL_ROWS)
+        kernel = trials[0].kernel if trials else candidates.kernels[0]
+        if candidates.searches_width:
             options = (log_priors(self.priors_), self.scoring, self.penalty, rng)
             tuned = tune_width(kernel, X, sample, *options)
             kernel = kernel.with_gamma(tuned.gamma)
             self.loo_results_ = {**tuned.results, "kernels": [one.summary() for one in trials]}
-        self._kernel = kernel
-        self._describe_kernel(trials, X)
+        self._set_kernel(kernel, candidates, trials, X, sample.counts)
 
         far = X[int(xp.argmax(xp.max(xp.abs(X), axis=1))) :, :][:1, :]
         kernel.check_range(kernel.matrix(far, far))
