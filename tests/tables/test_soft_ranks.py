@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from mercer.tables import SoftRankScaler, describe_columns, make_preprocessor
-from mercer.tables.preparing import _soft_ranks
+from mercer.tables.preparing import _transformers
 
 
 def literal(column, new):
@@ -95,7 +95,7 @@ def test_numbers_of_any_size_have_finite_coordinates(size):
 def test_quantiles_stand_for_many_values():
     X = np.random.default_rng(0).lognormal(sigma=2, size=(20_000, 1))
     scaler = SoftRankScaler().fit(X)
-    assert len(scaler.knots_[0]) <= _soft_ranks._MOST_KNOTS
+    assert len(scaler.knots_[0]) <= _transformers._MOST_KNOTS
     ranks = np.interp(X[:, 0], scaler.knots_[0], scaler.ranks_[0])
     np.testing.assert_allclose(ranks, (rankdata(X[:, 0]) - 0.5) / len(X), atol=1e-2)
     assert scaler.ranks_[0][0] == 0.5 / len(X)

@@ -43,8 +43,7 @@ from mercer.tables._write import write_table
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._preprocessor import make_preprocessor
 from mercer.tables.preparing._preprocessor import source_columns as source_columns
-from mercer.tables.preparing._soft_ranks import SoftRankScaler
-from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper
+from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
 from mercer.tables.reading._read import read_table
 from mercer.tables.typing._kinds import describe_columns
 from mercer.tables.typing._match import match_columns

@@ -21,7 +21,7 @@ from mercer.models.files._archive import CARD, SCHEMA, parse
 TRUSTED = (
     # What a table is turned into.
     "mercer.tables.preparing._dummies.CategoryDummies",
-    "mercer.tables.preparing._soft_ranks.SoftRankScaler",
+    "mercer.tables.preparing._transformers.SoftRankScaler",
     "mercer.tables.preparing._transformers.DateFeatures",
     "mercer.tables.preparing._transformers.FeatureClipper",
     "numpy.dtype",  # It belongs to an empty array; nothing is called.
