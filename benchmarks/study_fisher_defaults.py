@@ -34,11 +34,6 @@ SEVERAL_CLASSES = (
     "iris", "wine", "tae", "newthyroid", "balance", "ecoli", "glass", "soybean_large", "vehicle",
     "vowel", "orl", "yale", "digits8x8", "pendigits", "usps", "letter",
 )  # fmt: skip
-LONG = {
-    "german_numeric": 700, "vowel": 700, "pendigits012": 800, "ida_image": 1400,
-    "ida_splice": 1400, "ida_banana": 1400, "ida_twonorm": 1400, "digits8x8": 1400,
-    "letter": 1400, "pendigits": 1400, "usps": 1400, "mnist": 1400,
-}  # fmt: skip
 NODES = {"pendigits": 500, "usps": 1000, "mnist": 1000, "letter": 1000}
 IMAGES = ("mnist", "orl", "usps", "yale")
 RULES = ("one variance", "one for each discriminant", "covariance")
