@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import joblib
 import numpy as np
 import pandas as pd
 from _tables_problems import SMALL
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -80,8 +82,12 @@ def _fit_and_ask(model, train, y_train, test, **fit_options):
     return Answer(np.asarray(proba, dtype=float), *clock.seconds)
 
 
-def _fisher(train, y_train, test, categorical, seed):
-    """Mercer's model for a table, compiled beforehand."""
+def _fisher(train, y_train, test, categorical, seed, calibration="loo"):
+    """Mercer's model for a table, compiled beforehand.
+
+    Probabilities are its own, or taken at their word (None), or made by six fits of scikit-learn's
+    CalibratedClassifierCV, whose answers come from the one on all rows.
+    """
     frame = train.assign(**{"class of the row": [f"class {code:03d}" for code in y_train]})
     kinds = {name: "category" if name in categorical else "number" for name in train.columns}
     clock = Clock()
@@ -89,7 +95,13 @@ def _fisher(train, y_train, test, categorical, seed):
     compile_models({"fisher": make_model("fisher", compiling, random_state=seed)}, compiling)
     with clock.time():
         data = split_target(frame, "class of the row", kinds=kinds)
-        model = make_model("fisher", data, random_state=seed).fit(data.X, data.y)
+        model = make_model("fisher", data, random_state=seed)
+        if calibration != "loo":
+            model.set_params(model__calibration=None)
+        if calibration not in ("loo", None):
+            folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+            model = CalibratedClassifierCV(model, method=calibration, cv=folds, ensemble=False)
+        model.fit(data.X, data.y)
     with clock.time():
         proba = model.predict_proba(match_columns(test, data.columns).frame)
     return Answer(np.asarray(proba, dtype=float), *clock.seconds)
@@ -322,6 +334,15 @@ METHODS: dict[str, Callable[..., Answer]] = {
     "svc": _svc,
     "logistic": _logistic,
 }
+
+# Other ways to probabilities, which are run where they are asked for by name.
+CALIBRATIONS: dict[str, Callable[..., Answer]] = {
+    "uncalibrated": partial(_fisher, calibration=None),
+    "sigmoid": partial(_fisher, calibration="sigmoid"),
+    "isotonic": partial(_fisher, calibration="isotonic"),
+    "temperature": partial(_fisher, calibration="temperature"),
+}
+ALL_METHODS = {**METHODS, **CALIBRATIONS}
 
 
 def asked_methods(options):

@@ -12,7 +12,7 @@ from mercer.comparison import compare_over_datasets
 ENUMERATIONS = ["car", "nursery", "tic_tac_toe", "kr_vs_kp", "jungle_chess"]
 FICTIONAL = ["telco_churn", "churn5000"]
 
-SCORES = ["accuracy", "balanced_accuracy", "log_loss", "auc"]
+SCORES = ["accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "auc"]
 FLAT = 0.2  # points of accuracy within which nobody wins
 
 
@@ -109,7 +109,7 @@ def _print_means(score, wide, kinds):
     wide = wide.dropna(axis=1, how="all")
     if wide.shape[1] == 0:
         return
-    decimals = 4 if score == "log_loss" else 2
+    decimals = 4 if score in ("log_loss", "brier", "calibration_error") else 2
     _print_head(f"mean {score.replace('_', ' ')} (problems)", wide.columns)
     for title, names in kinds.items():
         complete = wide[wide.index.isin(names)].dropna()

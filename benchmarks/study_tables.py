@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from _tables_methods import METHODS, asked_methods
+from _tables_methods import ALL_METHODS, asked_methods
 from _tables_problems import MAX_ROWS, SMALL, Place, all_sizes, draw, load, split
 from _tables_report import print_report
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
@@ -55,7 +55,7 @@ def _run_job(place, job):
         known = problem.X.columns[problem.X.iloc[used].notna().any()]  # Some peers fail on others.
         result |= {"n_train": len(train), "n_train_used": len(used), "n_test": len(test)}
         result |= {"classes": n_classes, "columns": problem.X.shape[1]}
-        answer = METHODS[job.method](
+        answer = ALL_METHODS[job.method](
             problem.X.loc[used, known].reset_index(drop=True),
             problem.y[used],
             problem.X.loc[test, known].reset_index(drop=True),
@@ -84,6 +84,8 @@ def _score(answer, y, n_classes):
         "accuracy": accuracy_score(y, found),
         "balanced_accuracy": balanced_accuracy_score(y, found),
         "log_loss": float("nan"),
+        "brier": float("nan"),
+        "calibration_error": float("nan"),
         "auc": _auc(proba, y, n_classes),
         "fit_seconds": answer.fit_seconds,
         "predict_seconds": answer.predict_seconds,
@@ -92,7 +94,18 @@ def _score(answer, y, n_classes):
         clipped = np.clip(proba, 1e-15, 1)
         clipped /= clipped.sum(axis=1, keepdims=True)
         scores["log_loss"] = -np.log(clipped[np.arange(len(y)), y]).mean()
+        scores["brier"] = ((proba - np.eye(n_classes)[y]) ** 2).sum(axis=1).mean()
+        scores["calibration_error"] = _calibration_error(proba, y)
     return {name: float(score) for name, score in scores.items()}
+
+
+def _calibration_error(proba, y):
+    """Return how far the largest probability is from the share that is right, in 15 bins."""
+    sure, right = proba.max(axis=1), proba.argmax(axis=1) == y
+    bins = np.minimum((15 * sure).astype(int), 14)
+    counts = np.bincount(bins, minlength=15)
+    gaps = np.bincount(bins, sure, minlength=15) - np.bincount(bins, right, minlength=15)
+    return np.abs(gaps).sum() / counts.sum()
 
 
 def _auc(proba, y, n_classes):
@@ -194,7 +207,7 @@ def _jobs(place, options):
     """Return all jobs that were asked for, those that take longest first."""
     sizes = all_sizes(place)
     wanted = options.problems.split(",") if options.problems else list(sizes)
-    unknown = sorted({*wanted} - {*sizes}) + sorted({*asked_methods(options)} - {*METHODS})
+    unknown = sorted({*wanted} - {*sizes}) + sorted({*asked_methods(options)} - {*ALL_METHODS})
     if unknown:
         raise SystemExit(f"Unknown problems or methods: {', '.join(unknown)}.")
     jobs = [

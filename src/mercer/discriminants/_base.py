@@ -41,6 +41,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     dual_coef_: Array
     X_fit_: Any
     n_components: int | None
+    temperature_: float
     _kernel: KernelFunction
     _rule_coef: Array
     _rule_intercept: Array
@@ -102,6 +103,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         )
         self.column_shares_ = column_shares(kernel, X, counts)
         self.choice_ = describe_choice(candidates, trials)
+
+    def _set_rule(self, coef: Array, intercept: Array) -> None:
+        """Set the rule that turns discriminants into scores, at the temperature that was found."""
+        self._rule_coef, self._rule_intercept = (A / self.temperature_ for A in (coef, intercept))
 
     def _check_components(self, n_classes: int) -> None:
         """Raise ValueError for more components than there are discriminants."""

@@ -72,18 +72,22 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
 
     picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
     rows, sample = table.take(picks)
-    chosen = picks[model._choose(rows, sample, rng, table.n_rows)]
+    nodes = picks[model._choose(rows, sample, rng, table.n_rows)[1]]
     model._moments = _add_up(model, table, is_long=table.n_rows > _LONG_TABLE)
     model._path = model._solve(*_all_rows(model, table))
     n_nodes = len(model._path)
+
+    def kernels(rows: NDArray[Any], sample: Coding) -> tuple[Array, Coding, Array]:
+        units = sample.counts * sample.removed * table.weights_per_row[sample.labels]
+        return model._kernel.matrix(rows, model.X_fit_), sample, units
+
     if model.node_choice == "loo":
         picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
-        rows, sample = table.take(picks)
-        units = sample.counts * sample.removed * table.weights_per_row[sample.labels]
-        K = model._kernel.matrix(rows, model.X_fit_)
         options = (log_priors(model.priors_), model.scoring)
-        n_nodes = model._best_count(left_out_scores(model._path, K, sample, units, *options))
-    model.support_ = table.original(chosen)
+        scores = left_out_scores(model._path, *kernels(*table.take(picks)), *options)
+        n_nodes = model._best_count(scores)
+    model._calibrate(*kernels(rows, sample), n_nodes)
+    model.support_ = table.original(nodes)
     model._finish(n_nodes)
     model._state = BlockState(table.in_class, X.shape[0])  # so that partial_fit can follow
     return model

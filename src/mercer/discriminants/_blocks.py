@@ -170,14 +170,17 @@ def _add(
         merged = merge_copies(buffer.X, buffer.labels, buffer.counts)
         rows = merged.take(buffer.X)
         kept = _encode_merged(merged, buffer.labels, class_weight, estimator.scatter)
-        is_full = len(buffer.labels) >= _MOST_KEPT
+        is_full, sampled = len(buffer.labels) >= _MOST_KEPT, None
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
-            chosen = estimator._choose(rows, kept, state.rng)
-            estimator._set_support(buffer.position[merged.rows[chosen]], X)
+            sampled, nodes = estimator._choose(rows, kept, state.rng)
+            estimator._set_support(buffer.position[merged.rows[nodes]], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
         _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(rows, kept)
+        if sampled is not None:
+            sample = estimator._take(rows, kept, sampled)
+            estimator._calibrate(*sample, len(estimator._path))
         if is_full:
             state.buffer = None
     estimator._finish(len(estimator._path))

@@ -1,5 +1,7 @@
 """The number of nodes: scores at many counts along the path, from one factorisation."""
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
@@ -42,9 +44,22 @@ def held_out_scores(
 def left_out_scores(
     path: NodePath, K: Array, coding: Coding, units: Array, log_priors: Array, scoring: str
 ) -> FloatArray:
-    """Return the leave-one-out score at every count of the grid, on fitted rows.
+    """Return the leave-one-out score at every count of the grid, on fitted rows; see below."""
+    counts = count_grid(len(path))
+    scores = []
+    outputs = left_out_outputs(path, K, coding, units, counts)
+    for n_nodes, (output, _) in zip(counts, outputs, strict=True):
+        classes = path.rule(n_nodes, log_priors).scores(output)
+        scores.append(float(score_rule(classes, coding.labels, coding.rule_weights, scoring)))
+    return np.array(scores)
 
-    The nodes themselves were chosen with all rows, so the score is a little optimistic.
+
+def left_out_outputs(
+    path: NodePath, K: Array, coding: Coding, units: Array, counts: Iterable[int]
+) -> Iterator[tuple[Array, Array]]:
+    """Yield outputs of fitted rows that are left out, and one minus their leverages.
+
+    The nodes themselves were chosen with all rows, so that they are a little optimistic.
 
     Parameters
     ----------
@@ -56,18 +71,14 @@ def left_out_scores(
         Their classes.
     units : ndarray of shape (n_rows,)
         Share of one unit of each row in the weight of the whole fit.
-    log_priors, scoring
-        Logarithms of the priors, and the name of the score.
+    counts : iterable of int
+        Fits on so many of the first nodes.
     """
     latent, targets = path.latent(K), coding.targets
     xp = array_namespace(latent)
     reach = xp.cumulative_sum(latent**2, axis=1)  # leverage over weight, for every count
     level = targets / weight_of_others(units)[:, None]  # relative to the mean of the other targets
-    scores = []
-    for n_nodes in count_grid(len(path)):
+    for n_nodes in counts:
         left = 1.0 - units * (1.0 + reach[:, n_nodes - 1])
         residuals = targets - latent[:, :n_nodes] @ path.q[:n_nodes, :]
-        outputs = level - residuals / xp.maximum(left, 1e-9)[:, None]
-        classes = path.rule(n_nodes, log_priors).scores(outputs)
-        scores.append(float(score_rule(classes, coding.labels, coding.rule_weights, scoring)))
-    return np.array(scores)
+        yield level - residuals / xp.maximum(left, 1e-9)[:, None], left

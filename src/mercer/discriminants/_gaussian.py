@@ -11,6 +11,8 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from mercer._arrays import Array, like
+from mercer.discriminants._coding import Coding
+from mercer.samples import fit_temperature
 
 # The variance of an output is at least this; the targets have variance one.
 _FLOOR = 1e-6
@@ -27,6 +29,18 @@ class Rule:
         """Return the scores of all classes, of shape (…, n_rows, C)."""
         coef, intercept = (like(A, outputs) for A in (self.coef, self.intercept))
         return outputs @ coef + intercept[..., None, :]
+
+    def calibrate(self, outputs: Array, coding: Coding, log_priors: Array) -> float:
+        """Return the temperature of the posterior, from outputs of rows that were left out.
+
+        A class has the weight of its prior, as in the threshold.
+        """
+        xp = array_namespace(outputs)
+        classes = xp.arange(log_priors.shape[0], device=device(outputs))
+        in_class = coding.rule_weights @ xp.astype(coding.labels[:, None] == classes, xp.float64)
+        in_class = xp.maximum(in_class, np.finfo(float).tiny)
+        factor = xp.take(xp.exp(log_priors) / in_class, coding.labels)
+        return fit_temperature(self.scores(outputs), coding.labels, coding.rule_weights * factor)
 
 
 def fit_rule(

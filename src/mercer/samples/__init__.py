@@ -3,7 +3,7 @@
 Input is checked (`_checks`, `_weights`), and stays where it is: NumPy arrays and torch tensors in
 memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same questions
 (`_homes`), and make samples (`_training`, `_sample`) from which rows are drawn (`_draws`).
-New rows are answered in `_answers`.
+New rows are answered in `_answers`, and `_temperature` says how sure an answer may be.
 """
 
 from mercer.samples._answers import (
@@ -46,6 +46,7 @@ from mercer.samples._homes import count_rows, home_of, is_in_blocks, kind_of, to
 from mercer.samples._in_blocks import compute_arrays, row_numbers
 from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumexp, safe_log
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
+from mercer.samples._temperature import fit_temperature
 from mercer.samples._training import (
     check_labelled,
     check_pair,
@@ -108,6 +109,7 @@ __all__ = [
     "describe_index",
     "draw_rows",
     "first_true",
+    "fit_temperature",
     "from_memory",
     "heaviest_rows",
     "home_of",

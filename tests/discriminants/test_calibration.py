@@ -1,0 +1,87 @@
+"""Probabilities: their temperature comes from rows that are left out, and changes no prediction."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import log_loss
+
+from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+
+MODELS = [
+    KernelFisherDiscriminant(kernel="rbf"),
+    KernelFisherDiscriminant(kernel="laplacian", n_landmarks=60, random_state=0),
+    SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=60, random_state=0),
+    SparseKernelFisherDiscriminant(kernel="laplacian", max_nodes=150, random_state=0),
+    SparseKernelFisherDiscriminant(
+        kernel="rbf", max_nodes=60, node_choice="validation", random_state=0
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def halves():
+    X, y = load_digits(return_X_y=True)
+    return X[:400], y[:400], X[400:], y[400:]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_new_rows_have_better_odds_and_the_same_predictions(model, halves):
+    X, y, new, new_y = halves
+    sure = clone(model).set_params(calibration=None).fit(X, y)
+    calibrated = clone(model).fit(X, y)
+    assert sure.temperature_ == 1.0
+    assert calibrated.temperature_ != 1.0
+    np.testing.assert_array_equal(calibrated.predict(new), sure.predict(new))
+    cooled = log_softmax(sure.predict_log_proba(new) / calibrated.temperature_, axis=1)
+    np.testing.assert_allclose(calibrated.predict_log_proba(new), cooled, rtol=1e-9, atol=1e-9)
+    losses = [log_loss(new_y, one.predict_proba(new)) for one in (calibrated, sure)]
+    assert losses[0] < losses[1]
+    # No temperature that knew the new rows would be much better.
+    known = sure.predict_log_proba(new)
+    best = min(
+        log_loss(new_y, np.exp(log_softmax(known / t, axis=1))) for t in np.geomspace(0.1, 100, 200)
+    )
+    assert losses[0] < 1.1 * best + 0.01
+
+
+def literal_outputs(model, X, y, row):
+    """Scores of a row by a fit without it, at the same width, ridge and threshold."""
+    kept = np.arange(len(y)) != row
+    return model.fit(X[kept], y[kept]).predict_log_proba(X[row : row + 1])[0]
+
+
+def test_it_is_nearly_that_of_refits_without_each_row(halves):
+    X, y = halves[0][:120], halves[1][:120] % 3
+    model = KernelFisherDiscriminant(kernel="rbf").fit(X, y)
+    given = KernelFisherDiscriminant(
+        kernel="rbf", gamma=model.gamma_, alpha=model.alpha_, calibration=None
+    )
+    scores = np.array([literal_outputs(clone(given), X, y, row) for row in range(len(y))])
+
+    def loss(temperature):
+        return log_loss(y, np.exp(log_softmax(scores / temperature, axis=1)))
+
+    grid = np.geomspace(0.2, 20, 400)
+    assert loss(model.temperature_) < min(map(loss, grid)) + 0.02
+
+
+def test_a_class_of_prior_zero_stays_impossible(halves):
+    X, y, new, _ = halves
+    y = y % 3
+    model = KernelFisherDiscriminant(kernel="rbf", priors=[0.5, 0.5, 0.0]).fit(X, y)
+    assert np.isfinite(model.temperature_)
+    assert (model.predict_proba(new)[:, 2] == 0).all()
+    assert np.isfinite(model.predict_proba(new)).all()
+
+
+def test_blocks_that_follow_keep_the_temperature(halves):
+    X, y = halves[:2]
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=40, random_state=0)
+    model.partial_fit(X[:300], y[:300], classes=np.unique(y))
+    first = model.temperature_
+    assert first != 1.0
+    model.partial_fit(X[300:350], y[300:350])  # The nodes stay, and so does the temperature.
+    assert model.temperature_ == first
+    assert np.isfinite(model.predict_proba(X)).all()
