@@ -8,6 +8,9 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.discriminants._coding import encode_rows
+from mercer.discriminants._gaussian import Rule
+from mercer.samples import fit_temperature
 
 MODELS = [
     KernelFisherDiscriminant(kernel="rbf"),
@@ -85,3 +88,28 @@ def test_blocks_that_follow_keep_the_temperature(halves):
     model.partial_fit(X[300:350], y[300:350])  # The nodes stay, and so does the temperature.
     assert model.temperature_ == first
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_classes_weigh_as_their_priors_do():
+    rng = np.random.default_rng(0)
+    labels, one = np.arange(90) % 3 // 2, np.ones(90)  # two thirds are of the first class
+    coding = encode_rows(labels, one, one, np.ones(2), "total")
+    outputs = rng.normal(size=(90, 1)) + labels[:, None]
+    rule, priors = Rule(np.array([[-2.0, 3.0]]), np.array([0.5, -1.5])), np.array([0.1, 0.9])
+    found = rule.calibrate(outputs, coding, np.log(priors))
+    weights = priors[labels] / np.bincount(labels)[labels]
+    assert found == fit_temperature(rule.scores(outputs), labels, weights)
+    assert found != pytest.approx(fit_temperature(rule.scores(outputs), labels, one), rel=0.01)
+
+
+def test_nodes_that_are_interpolated_do_not_count(halves):
+    X, y, new, new_y = halves
+    model = SparseKernelFisherDiscriminant(
+        kernel="laplacian", gamma=0.02, alpha=1e-8, max_nodes=200, random_state=0, tol=0.0
+    ).fit(X, y)
+    known = model.predict_log_proba(new)
+    best = min(
+        log_loss(new_y, np.exp(log_softmax(known * factor, axis=1)))
+        for factor in np.geomspace(0.01, 100, 200)
+    )
+    assert log_loss(new_y, np.exp(known)) < 1.4 * best

@@ -67,7 +67,7 @@ SAID = [
      private("discriminants.SURFACE_ROWS"), private("discriminants.SURFACE_ROWS")),
     ("discriminants.md", "| surfaces | at most # |", private("discriminants.SURFACE_ROWS")),
     ("discriminants.md", "| scales | at most #, from # rows on twice as many,",
-     private("discriminants.SCALE_ROWS"), private("discriminants._MANY_ROWS")),
+     private("discriminants._SCALE_ROWS"), private("discriminants._MANY_ROWS")),
     ("discriminants.md", "| the climb | at most # |", private("discriminants.CLIMB_ROWS")),
     ("discriminants.md", "| trials | at most #, of the sparse estimator # |",
      private("discriminants.TRIAL_ROWS"), private("discriminants._TRIAL_ROWS")),
