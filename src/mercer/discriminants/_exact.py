@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
 from mercer._memory import explain_full_device, working_memory
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
@@ -421,21 +421,25 @@ def _solve_all(
         trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _CLIMB_STEPS)
     coding, kernel = coding.like(X), trial.kernel
     gram = Gram.of(kernel, X, None, criterion)
+    base = gram.base if criterion.penalty == "coef" else None
+    mean = coding.weights @ kernel.profile(gram.base)
     if X.shape[0] <= BASIS_ROWS:
         tuned = criterion.tune(gram, coding, kernel.gamma, False)
     else:
-        tuned = _tune_ridge(trial, gram, coding, criterion)
+        K, alphas = gram.at(kernel.gamma)
+        del gram  # and with it a matrix of all pairs
+        tuned = _tune_ridge(trial, K, alphas, coding, criterion)
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
-    K = kernel.profile(gram.base)
-    if criterion.penalty == "coef":
-        coef = K.T @ coef
+    if base is not None:
+        coef = kernel.profile(base).T @ coef
     tuned = replace(tuned, results=_with_chosen_width(trial.surface, tuned.results))
-    return kernel, tuned, coef, coding.weights @ K
+    return kernel, tuned, coef, mean
 
 
-def _tune_ridge(trial: Trial, gram: Gram, coding: Coding, criterion: Criterion) -> Tuned:
+def _tune_ridge(
+    trial: Trial, K: Array, alphas: FloatArray, coding: Coding, criterion: Criterion
+) -> Tuned:
     """Choose among two ridges by Cholesky, or three if the smaller is the better one."""
-    K, alphas = gram.at(trial.kernel.gamma)
     n_rows = coding.labels.shape[0]
     column = ridge_column(trial, n_rows)
     score, error = np.full(len(alphas), np.nan), np.full(len(alphas), np.nan)

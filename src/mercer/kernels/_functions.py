@@ -146,7 +146,8 @@ class KernelFunction:
         xp = array_namespace(base)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.kernel in _OF_DISTANCE:
-                return xp.exp(-self.gamma * base)
+                K = -self.gamma * base
+                return np.exp(K, out=K) if is_numpy_array(K) else xp.exp(K)  # one matrix less
             if self.kernel == "poly":
                 return (self.gamma * base + self.coef0) ** self.degree
             if self.kernel == "sigmoid":
