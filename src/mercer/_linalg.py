@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from scipy import linalg
+from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 from mercer._arrays import Array
-from mercer._memory import thread_count
+from mercer._memory import share_of_threads, thread_count
 
 # LAPACK gets one thread for matrices of up to this many rows.  Its threads wait for each other
 # after every column, at full speed: beside one busy process, two of them took 20 times as long as
@@ -57,10 +58,19 @@ def in_threads(work: Callable[[Any], Any], items: Sequence[Any], X: Array) -> li
     n_threads = min(thread_count(), len(items)) if is_numpy_array(X) else 1
     if n_threads <= 1:
         return [work(item) for item in items]
+    settings = get_config()  # scikit-learn's are those of a thread
+
+    def answer(item: Any) -> Any:
+        with config_context(**settings), share_of_threads(n_threads):
+            return work(item)
+
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
-        # In a task of a cluster, its threads keep to the task's share of the cores.
-        futures = [pool.submit(copy_context().run, work, item) for item in items]
-        return [future.result() for future in futures]
+        # A copy of the context knows the limits of a task on a cluster.
+        futures = [pool.submit(copy_context().run, answer, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def lapack_threads(A: Array) -> AbstractContextManager[None]:

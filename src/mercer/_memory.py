@@ -133,6 +133,16 @@ def share_of_machine() -> Iterator[None]:
         _task_threads.reset(token)
 
 
+@contextmanager
+def share_of_threads(n_parts: int) -> Iterator[None]:
+    """Within it, `thread_count` is what each of so many parts that run at once may use."""
+    token = _task_threads.set(max(1, thread_count() // n_parts))
+    try:
+        yield
+    finally:
+        _task_threads.reset(token)
+
+
 def thread_count() -> int:
     """Return how many threads a computation that starts now may use.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import log_softmax
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
@@ -88,6 +89,17 @@ def test_blocks_that_follow_keep_the_temperature(halves):
     model.partial_fit(X[300:350], y[300:350])  # The nodes stay, and so does the temperature.
     assert model.temperature_ == first
     assert np.isfinite(model.predict_proba(X)).all()
+    model.set_params(calibration=None).partial_fit(X[350:], y[350:])
+    assert model.temperature_ == 1.0
+
+
+def test_the_budget_of_memory_does_not_matter(halves):
+    X, y, new, _ = halves
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=60, random_state=0)
+    expected = model.fit(X, y).decision_function(new)
+    with config_context(working_memory=0.05):  # some 25 rows at a time
+        found = model.fit(X, y).decision_function(new)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_classes_weigh_as_their_priors_do():

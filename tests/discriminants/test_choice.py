@@ -207,6 +207,16 @@ def test_shares_are_mean_differences_of_all_pairs(kernel, scales):
     assert column_shares(KernelFunction("poly"), X, times) is None
 
 
+def test_shares_of_a_sample_are_those_of_all_rows():
+    rng = np.random.default_rng(0)
+    y = (np.arange(30_000) >= 29_700).astype(int)
+    X = rng.normal(size=(30_000, 2)) + 8 * np.outer(y, [0, 1])
+    # The sample of 10 000 rows has three times as many of the rare class as all rows have.
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=20, random_state=0).fit(X, y)
+    expected = X.var(axis=0) / X.var(axis=0).sum()
+    np.testing.assert_allclose(model.column_shares_, expected, atol=0.02)
+
+
 def same_answers(found, expected, new, unit=1.0):
     assert found.kernel_ == expected.kernel_
     for name in ("column_scales_", "column_shares_"):

@@ -21,13 +21,13 @@ def drawn(n_rows, n_classes, seed, spread=2.0):
 
 def literal_loss(temperature, scores, labels, weights):
     """Log-loss, row by row: n rows count as n + 1 of their class and one of another."""
-    total = 0.0
+    total, n_rows = 0.0, np.sum(np.isfinite(scores[np.arange(len(labels)), labels]))
     for row, label, weight in zip(scores, labels, weights, strict=True):
         possible = np.flatnonzero(np.isfinite(row))
         if label not in possible:
             continue
         log_share = dict(zip(possible, log_softmax(row[possible] / temperature), strict=True))
-        wrong = 1 / (len(labels) + 2)
+        wrong = 1 / (n_rows + 2)
         total -= weight * (1 - wrong) * log_share[label]
         for other in possible[possible != label]:
             total -= weight * wrong / (len(possible) - 1) * log_share[other]
@@ -91,3 +91,17 @@ def test_tensors(torch):
     found = fit_temperature(*map(torch.as_tensor, (scores, labels, np.ones(100))))
     assert isinstance(found, float)
     assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_rows_that_do_not_count_or_say_no_number_leave_it_at_one():
+    scores, labels = drawn(20, 3, 3)
+    assert fit_temperature(scores, labels, np.zeros(20)) == 1.0
+    scores[3, 1] = np.nan
+    assert fit_temperature(scores, labels, np.ones(20)) == 1.0
+
+
+def test_rows_of_weight_zero_are_as_if_they_were_not_there():
+    scores, labels = drawn(60, 3, 4)
+    weights = np.append(np.ones(20), np.zeros(40))
+    expected = fit_temperature(scores[:20], labels[:20], np.ones(20))
+    assert fit_temperature(scores, labels, weights) == pytest.approx(expected, rel=1e-6)

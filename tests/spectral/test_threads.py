@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import linalg
+from sklearn import config_context, get_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mercer import _linalg
+from mercer import _linalg, _memory
 from mercer._linalg import one_thread
 from mercer.spectral import PenaltyPath, generalized_eigh
 
@@ -74,4 +75,22 @@ def test_threads_come_back_when_the_last_holder_leaves_whoever_came_first():
 def test_threads_come_back_after_an_error():
     with pytest.raises(ZeroDivisionError), one_thread():
         raise ZeroDivisionError
+    assert threads() == {2}
+
+
+def test_threads_share_the_cores_and_the_settings_of_their_caller(monkeypatch):
+    monkeypatch.setattr(_memory, "effective_n_threads", lambda: 5)
+
+    def work(item):
+        return item, threads(), _memory.thread_count(), get_config()["working_memory"]
+
+    with config_context(working_memory=7):
+        found = _linalg.in_threads(work, [0, 1], np.zeros(3))
+    assert found == [(item, {1}, 2, 7) for item in (0, 1)]
+    assert threads() == {2}
+
+
+def test_what_fails_in_a_thread_fails_here():
+    with pytest.raises(ZeroDivisionError):
+        _linalg.in_threads(lambda item: 1 / item, [1, 0, 1], np.zeros(3))
     assert threads() == {2}

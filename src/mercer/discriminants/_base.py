@@ -32,15 +32,16 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     """Classify and project by discriminants Σⱼ αⱼ k(x, xⱼ).
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
-    kernel ``_kernel`` and the rule ``_rule_coef`` (C − 1, C), ``_rule_intercept`` (C,) that
-    turns discriminants into scores.  All arrays are of the library of the rows, and on their
-    device; ``classes_`` is on the device of y.
+    kernel by `_set_kernel`, and by `_set_rule` the rule that turns discriminants into scores,
+    ``_rule_coef`` (C − 1, C) and ``_rule_intercept`` (C,).  All arrays are of the library of the
+    rows, and on their device; ``classes_`` is on the device of y.
     """
 
     classes_: Array
     dual_coef_: Array
     X_fit_: Any
     n_components: int | None
+    calibration: str | None
     temperature_: float
     _kernel: KernelFunction
     _rule_coef: Array
@@ -92,7 +93,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     ) -> None:
         """Set the attributes that tell which kernel there is, and what it makes of the columns.
 
-        `counts` says how many rows each row of X stands for.
+        `counts` says how many rows each row of X stands for, up to a factor.
         """
         self._kernel = kernel
         self.kernel_ = kernel.kernel
@@ -104,8 +105,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         self.column_shares_ = column_shares(kernel, X, counts)
         self.choice_ = describe_choice(candidates, trials)
 
-    def _set_rule(self, coef: Array, intercept: Array) -> None:
-        """Set the rule that turns discriminants into scores, at the temperature that was found."""
+    def _set_rule(self, coef: Array, intercept: Array, temperature: float) -> None:
+        """Set the rule that turns discriminants into scores, and its temperature."""
+        self.temperature_ = temperature if self.calibration == "loo" else 1.0
         self._rule_coef, self._rule_intercept = (A / self.temperature_ for A in (coef, intercept))
 
     def _check_components(self, n_classes: int) -> None:

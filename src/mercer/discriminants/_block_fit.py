@@ -76,17 +76,16 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
     model._moments = _add_up(model, table, is_long=table.n_rows > _LONG_TABLE)
     model._path = model._solve(*_all_rows(model, table))
     n_nodes = len(model._path)
-
-    def kernels(rows: NDArray[Any], sample: Coding) -> tuple[Array, Coding, Array]:
-        units = sample.counts * sample.removed * table.weights_per_row[sample.labels]
-        return model._kernel.matrix(rows, model.X_fit_), sample, units
-
     if model.node_choice == "loo":
         picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
-        options = (log_priors(model.priors_), model.scoring)
-        scores = left_out_scores(model._path, *kernels(*table.take(picks)), *options)
+        others, coding = table.take(picks)
+        K, options = (
+            model._kernel.matrix(others, model.X_fit_),
+            (log_priors(model.priors_), model.scoring),
+        )
+        scores = left_out_scores(model._path, K, coding, table.units(coding), *options)
         n_nodes = model._best_count(scores)
-    model._calibrate(*kernels(rows, sample), n_nodes)
+    model._calibrate(rows, sample, table.units(sample), n_nodes)
     model.support_ = table.original(nodes)
     model._finish(n_nodes)
     model._state = BlockState(table.in_class, X.shape[0])  # so that partial_fit can follow
@@ -152,6 +151,12 @@ class _Table:
             self.total,
         )
         return X, coding
+
+    def units(self, sample: Coding) -> Array:
+        """Return the share of one unit of each row of a sample in the weight of the whole fit."""
+        return np.asarray(
+            sample.counts * sample.removed * self.weights_per_row[sample.labels], dtype=np.float64
+        )
 
     def original(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return where these rows were in the table as it was given."""

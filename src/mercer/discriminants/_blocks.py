@@ -179,7 +179,8 @@ def _add(
         _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(rows, kept)
         if sampled is not None:
-            sample = estimator._take(rows, kept, sampled)
+            units = (kept.weights * kept.removed)[sampled]
+            sample = take_rows(rows, sampled), kept.take(sampled), units
             estimator._calibrate(*sample, len(estimator._path))
         if is_full:
             state.buffer = None

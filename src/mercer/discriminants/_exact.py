@@ -146,10 +146,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         (1 GiB: 11 585 rows), and above that, with a warning, 1 000.
     calibration : {"loo"} or None, default="loo"
         How sure probabilities are.  "loo" divides their logarithms by the temperature that gives
-        the classes of left-out rows the best odds, which changes no prediction; None takes the
-        Gaussians at their word.
+        the classes of left-out rows the best odds, and so `decision_function`; no prediction
+        changes.  None takes the Gaussians at their word.
     search_seconds : float, default=None
-        After so many seconds no further kernel is tried; the one at work is finished.  None tries
+        After so many seconds no further kernel is tried; those at work are finished.  None tries
         all.
     random_state : int, RandomState or None, default=None
         For landmarks.
@@ -359,7 +359,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             search = candidates.searches_width
             tuned, coef, mean = _solve_on(kernel, criterion, coding, X, terms, search, rng)
 
-        self._set_kernel(kernel.with_gamma(tuned.gamma), candidates, trials, X, coding.counts)
+        self._set_kernel(kernel.with_gamma(tuned.gamma), candidates, trials, X, coding.rule_weights)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
         self.alpha_ = tuned.alpha * coding.scale
         if self.kernel != "precomputed":
@@ -368,16 +368,15 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         coding = coding.like(X)
         rule, outputs, _ = loo_rule(tuned.basis, alphas, coding, criterion.log_priors)
         rule = Rule(rule.coef[0, :, :], rule.intercept[0, :])
-        self.temperature_ = 1.0
-        if self.calibration == "loo":
-            self.temperature_ = rule.calibrate(outputs[0, :, :], coding, criterion.log_priors)
+        temperature = rule.calibrate(outputs[0, :, :], coding, criterion.log_priors)
         left = tuned.basis.residuals(coding.targets, alphas)[0][0, :, :]
         unexplained = coding.targets.T @ (coding.weights[:, None] * left)
         found = rotate(unexplained, coding.shares, coding.scale)
         self.eigenvalues_ = found.eigenvalues
         self.dual_coef_ = coef @ found.rotation
         # The regression's outputs are k(x)·coef − mean·coef.
-        self._set_rule(found.inverse @ rule.coef, rule.intercept - mean @ coef @ rule.coef)
+        intercept = rule.intercept - mean @ coef @ rule.coef
+        self._set_rule(found.inverse @ rule.coef, intercept, temperature)
         return self
 
     def _resolve_n_terms(self, n_rows: int) -> int:

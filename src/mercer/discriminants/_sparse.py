@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
-from mercer._memory import explain_full_device
+from mercer._memory import explain_full_device, row_slabs, working_memory
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -148,10 +148,13 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Constant term of "poly".
     calibration : {"loo"} or None, default="loo"
         How sure probabilities are.  "loo" divides their logarithms by the temperature that gives
-        the classes of left-out rows the best odds, on at most 10 000 rows; it changes no
-        prediction.  None takes the Gaussians at their word.
+        the classes of left-out rows the best odds, on at most 10 000 rows, and so
+        `decision_function`; no prediction changes.  The nodes were chosen with these rows: where
+        they are many for each row, probabilities stay too sure.  None takes the Gaussians at their
+        word.  `partial_fit` calibrates whenever it chooses nodes.
     search_seconds : float, default=None
-        After so many seconds no further kernel is tried; None tries all.
+        After so many seconds no further kernel is tried; those at work are finished.  None tries
+        all.
     random_state : int, RandomState or None, default=None
         For the sample, the landmarks and the candidates.
 
@@ -347,7 +350,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
         self._set_support(sample.rows[nodes], X)
-        self._calibrate(*self._take(X, coding, sampled), n_nodes)
+        units = (coding.weights * coding.removed)[sampled]
+        self._calibrate(take_rows(X, sampled), coding.take(sampled), units, n_nodes)
         self._finish(n_nodes)
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
@@ -407,7 +411,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             tuned = tune_width(kernel, X, sample, *options)
             kernel = kernel.with_gamma(tuned.gamma)
             self.loo_results_ = {**tuned.results, "kernels": [one.summary() for one in trials]}
-        self._set_kernel(kernel, candidates, trials, X, sample.counts)
+        self._set_kernel(kernel, candidates, trials, X, sample.rule_weights)
 
         far = X[int(xp.argmax(xp.max(xp.abs(X), axis=1))) :, :][:1, :]
         kernel.check_range(kernel.matrix(far, far))
@@ -519,21 +523,30 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         units = (coding.weights * coding.removed)[rows]
         return K, coding.take(rows).like(K), like(units, K)
 
-    def _calibrate(self, K: Array, coding: Coding, units: Array, n_nodes: int) -> None:
+    def _calibrate(
+        self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
+    ) -> None:
         """Set the temperature of the fit on the first nodes, from fitted rows that are left out.
 
-        Of rows that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is
-        left: they do not count, unless there are no others.
+        `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
+        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: they
+        do not count.
         """
-        self.temperature_ = 1.0
+        self._temperature = 1.0
         if self.calibration is None:
             return
-        ((outputs, left),) = left_out_outputs(self._path, K, coding, units, [n_nodes])
-        xp, priors = array_namespace(outputs), log_priors(self.priors_)
+        xp = array_namespace(X)
+        found: list[tuple[Array, Array]] = []
+        bytes_per_row = 4 * 8 * self.X_fit_.shape[0]  # kernels, coordinates and their squares
+        for start, stop in row_slabs(X.shape[0], bytes_per_row, working_memory() // 2):
+            K, rows = self._kernel.matrix(X[start:stop, :], self.X_fit_), np.arange(start, stop)
+            part, share = coding.part(rows).like(K), like(units[rows], K)
+            found += left_out_outputs(self._path, K, part, share, [n_nodes])
+        outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
+        priors, coding = log_priors(self.priors_), coding.like(outputs)
         weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
-        if float(xp.sum(weights)) > 0:
-            coding = replace(coding, rule_weights=weights)
-        self.temperature_ = self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        coding = replace(coding, rule_weights=weights)
+        self._temperature = self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState
@@ -586,7 +599,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.dual_coef_ = coef @ found.rotation
         # The regression's outputs are k(x)·coef − mean·coef.
         rule_coef, intercept = (like(A, coef) for A in (rule.coef, rule.intercept))
-        self._set_rule(found.inverse @ rule_coef, intercept - path.mean @ coef @ rule_coef)
+        intercept = intercept - path.mean @ coef @ rule_coef
+        self._set_rule(found.inverse @ rule_coef, intercept, self._temperature)
 
 
 def _leverages(basis: RidgeBasis, alphas: FloatArray, coding: Coding) -> FloatArray:

@@ -31,7 +31,7 @@ def fit_temperature(scores: Array, labels: Array, weights: Array) -> float:
     labels : array of int of shape (n_rows,)
         Classes.
     weights : array of shape (n_rows,)
-        Weights of the rows.
+        Weights of the rows; those of weight zero do not count.
 
     Returns
     -------
@@ -41,14 +41,14 @@ def fit_temperature(scores: Array, labels: Array, weights: Array) -> float:
     xp: Any = array_namespace(scores)
     possible = scores > -np.inf
     own = labels[:, None] == xp.arange(scores.shape[1], device=device(scores))
-    is_possible = xp.any(own & possible, axis=1)
-    if not bool(xp.any(is_possible)):
+    weights = xp.where(xp.any(own & possible, axis=1), weights, 0.0)
+    total = float(xp.sum(weights))
+    if not 0 < total < np.inf:
         return 1.0
-    weights = xp.where(is_possible, weights, 0.0)
-    weights = weights / xp.sum(weights)
+    weights = weights / total
     relative = xp.where(possible, scores - xp.max(scores, axis=1, keepdims=True), 0.0)
     # The targets, smoothed: what is wrong is shared by the other classes.
-    wrong = 1.0 / (scores.shape[0] + 2.0)
+    wrong = 1.0 / (float(xp.sum(xp.astype(weights > 0, xp.float64))) + 2.0)
     others = xp.maximum(xp.sum(xp.astype(possible, xp.float64), axis=1) - 1.0, 1.0)
     target = xp.where(own, 1.0 - wrong, (wrong / others)[:, None])
     wanted = weights @ xp.sum(xp.where(possible, target * relative, 0.0), axis=1)
@@ -60,7 +60,8 @@ def fit_temperature(scores: Array, labels: Array, weights: Array) -> float:
         return float(weights @ xp.sum(shares * relative, axis=1) - wanted)
 
     low, high = -math.log(_MOST), -math.log(_LEAST)
-    if slope(low) == slope(high) == 0:
+    ends = (slope(low), slope(high))
+    if not all(map(math.isfinite, ends)) or ends == (0, 0):
         return 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
