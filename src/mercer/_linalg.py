@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import copy_context
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -15,7 +14,7 @@ from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 from mercer._arrays import Array
-from mercer._memory import share_of_threads, thread_count
+from mercer._memory import limit_threads, thread_count
 
 # LAPACK gets one thread for matrices of up to this many rows.  Its threads wait for each other
 # after every column, at full speed: beside one busy process, two of them took 20 times as long as
@@ -58,15 +57,15 @@ def in_threads(work: Callable[[Any], Any], items: Sequence[Any], X: Array) -> li
     n_threads = min(thread_count(), len(items)) if is_numpy_array(X) else 1
     if n_threads <= 1:
         return [work(item) for item in items]
-    settings = get_config()  # scikit-learn's are those of a thread
+    # Each thread has the settings of scikit-learn of this one, and its share of the cores.
+    settings, share = get_config(), max(1, thread_count() // n_threads)
 
     def answer(item: Any) -> Any:
-        with config_context(**settings), share_of_threads(n_threads):
+        with config_context(**settings), limit_threads(share):
             return work(item)
 
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
-        # A copy of the context knows the limits of a task on a cluster.
-        futures = [pool.submit(copy_context().run, answer, item) for item in items]
+        futures = [pool.submit(answer, item) for item in items]
         try:
             return [future.result() for future in futures]
         finally:

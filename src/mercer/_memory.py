@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -21,7 +21,7 @@ from mercer._sklearn import effective_n_threads
 
 _LEAST_ROWS = 64  # A block of rows that does not fit is not cut into smaller ones than this.
 
-_task_threads: ContextVar[int | None] = ContextVar("threads of a task", default=None)
+_most_threads: ContextVar[int | None] = ContextVar("most threads", default=None)
 
 
 def working_memory() -> int:
@@ -123,24 +123,19 @@ def explain_full_device(what: str) -> Iterator[None]:
         ) from None
 
 
-@contextmanager
-def share_of_machine() -> Iterator[None]:
-    """Within it, `thread_count` is at most this task's share of the cores."""
-    token = _task_threads.set(_threads_of_this_task())
-    try:
-        yield
-    finally:
-        _task_threads.reset(token)
+def share_of_machine() -> AbstractContextManager[None]:
+    """Return the context in which `thread_count` is at most this task's share of the cores."""
+    return limit_threads(_threads_of_this_task())
 
 
 @contextmanager
-def share_of_threads(n_parts: int) -> Iterator[None]:
-    """Within it, `thread_count` is what each of so many parts that run at once may use."""
-    token = _task_threads.set(max(1, thread_count() // n_parts))
+def limit_threads(most: int | None) -> Iterator[None]:
+    """Within it, `thread_count` is at most this number; None is no limit."""
+    token = _most_threads.set(most)
     try:
         yield
     finally:
-        _task_threads.reset(token)
+        _most_threads.reset(token)
 
 
 def thread_count() -> int:
@@ -155,7 +150,7 @@ def thread_count() -> int:
         getattr(backend, "nesting_level", 0)
         and threading.current_thread() is not threading.main_thread()
     )
-    limit = _task_threads.get()
+    limit = _most_threads.get()
     most = effective_n_threads()
     return 1 if is_joblib_thread else most if limit is None else min(most, limit)
 

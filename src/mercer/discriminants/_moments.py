@@ -1,7 +1,6 @@
 """Moments of node kernels: all that a fit on nodes needs to know of any number of rows."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from mercer._arrays import like
-from mercer._linalg import one_thread
+from mercer._linalg import in_threads
 from mercer._memory import in_blocks, thread_count, working_memory
 
 Array = Any  # A float64 array of NumPy, or of torch on any device.
@@ -164,10 +163,6 @@ def accumulate(
             part.absorb(kernel_block(rows), labels[rows], weights[rows], observations[rows])
         return part
 
-    if n_threads == 1:
-        moments.merge(work(0))
-        return moments
-    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
-        for part in pool.map(work, range(n_threads)):
-            moments.merge(part)
+    for part in in_threads(work, range(n_threads), moments.gram):
+        moments.merge(part)
     return moments
