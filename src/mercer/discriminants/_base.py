@@ -41,7 +41,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     dual_coef_: Array
     X_fit_: Any
     n_components: int | None
-    calibration: str | None
     temperature_: float
     _kernel: KernelFunction
     _rule_coef: Array
@@ -107,7 +106,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
 
     def _set_rule(self, coef: Array, intercept: Array, temperature: float) -> None:
         """Set the rule that turns discriminants into scores, and its temperature."""
-        self.temperature_ = temperature if self.calibration == "loo" else 1.0
+        self.temperature_ = temperature
         self._rule_coef, self._rule_intercept = (A / self.temperature_ for A in (coef, intercept))
 
     def _check_components(self, n_classes: int) -> None:

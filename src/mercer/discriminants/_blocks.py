@@ -160,6 +160,7 @@ def _add(
     seen += new
     class_weight = check_class_weight(estimator.class_weight, classes, seen)
     estimator._set_priors(seen * class_weight, X)
+    temperature = None
     if buffer is None:
         _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(None, None)
@@ -181,10 +182,12 @@ def _add(
         if sampled is not None:
             units = (kept.weights * kept.removed)[sampled]
             sample = take_rows(rows, sampled), kept.take(sampled), units
-            estimator._calibrate(*sample, len(estimator._path))
+            temperature = estimator._calibrate(*sample, len(estimator._path))
         if is_full:
             state.buffer = None
-    estimator._finish(len(estimator._path))
+    if temperature is None:  # The nodes stay, and so does what was found with them.
+        temperature = 1.0 if estimator.calibration is None else estimator.temperature_
+    estimator._finish(len(estimator._path), temperature)
 
 
 def _encode_merged(

@@ -368,7 +368,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         coding = coding.like(X)
         rule, outputs, _ = loo_rule(tuned.basis, alphas, coding, criterion.log_priors)
         rule = Rule(rule.coef[0, :, :], rule.intercept[0, :])
-        temperature = rule.calibrate(outputs[0, :, :], coding, criterion.log_priors)
+        temperature = 1.0
+        if self.calibration == "loo":
+            temperature = rule.calibrate(outputs[0, :, :], coding, criterion.log_priors)
         left = tuned.basis.residuals(coding.targets, alphas)[0][0, :, :]
         unexplained = coding.targets.T @ (coding.weights[:, None] * left)
         found = rotate(unexplained, coding.shares, coding.scale)

@@ -351,8 +351,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
         self._set_support(sample.rows[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
-        self._calibrate(take_rows(X, sampled), coding.take(sampled), units, n_nodes)
-        self._finish(n_nodes)
+        drawn = take_rows(X, sampled), coding.take(sampled), units
+        self._finish(n_nodes, self._calibrate(*drawn, n_nodes))
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -512,29 +512,23 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     def _count_by_leave_one_out(self, X: Array, coding: Coding, rng: np.random.RandomState) -> int:
         """Return the node count with the best leave-one-out score on a sample of the rows."""
         rows = stratified_rows(coding.labels, _SAMPLE_ROWS, _SAMPLE_POWER, rng)
-        sample, options = self._take(X, coding, rows), (log_priors(self.priors_), self.scoring)
-        return self._best_count(left_out_scores(self._path, *sample, *options))
-
-    def _take(
-        self, X: Array, coding: Coding, rows: NDArray[np.intp]
-    ) -> tuple[Array, Coding, Array]:
-        """Return node kernels of some rows, their coding, and the share of a row in the weight."""
         K = self._kernel.matrix(take_rows(X, rows), self.X_fit_)
         units = (coding.weights * coding.removed)[rows]
-        return K, coding.take(rows).like(K), like(units, K)
+        sample, units = coding.take(rows).like(K), like(units, K)
+        options = (log_priors(self.priors_), self.scoring)
+        return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
     def _calibrate(
         self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
-    ) -> None:
-        """Set the temperature of the fit on the first nodes, from fitted rows that are left out.
+    ) -> float:
+        """Return the temperature of the fit on the first nodes, from fitted rows that are left out.
 
         `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
         that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: they
         do not count.
         """
-        self._temperature = 1.0
         if self.calibration is None:
-            return
+            return 1.0
         xp = array_namespace(X)
         found: list[tuple[Array, Array]] = []
         bytes_per_row = 4 * 8 * self.X_fit_.shape[0]  # kernels, coordinates and their squares
@@ -546,7 +540,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         priors, coding = log_priors(self.priors_), coding.like(outputs)
         weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
         coding = replace(coding, rule_weights=weights)
-        self._temperature = self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        return self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState
@@ -581,7 +575,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.node_results_ = {"n_nodes": counts, "score": score}
         return int(counts[fewest_best(score)])
 
-    def _finish(self, n_nodes: int) -> None:
+    def _finish(self, n_nodes: int, temperature: float) -> None:
         """Set the fitted attributes of the fit on the first nodes."""
         path = self._path = self._path.head(n_nodes)
         self.n_nodes_ = n_nodes
@@ -600,7 +594,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         # The regression's outputs are k(x)·coef − mean·coef.
         rule_coef, intercept = (like(A, coef) for A in (rule.coef, rule.intercept))
         intercept = intercept - path.mean @ coef @ rule_coef
-        self._set_rule(found.inverse @ rule_coef, intercept, self._temperature)
+        self._set_rule(found.inverse @ rule_coef, intercept, temperature)
 
 
 def _leverages(basis: RidgeBasis, alphas: FloatArray, coding: Coding) -> FloatArray:
