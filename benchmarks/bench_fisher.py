@@ -5,6 +5,7 @@
     python benchmarks/bench_fisher.py growth
     python benchmarks/bench_fisher.py mixed
     python benchmarks/bench_fisher.py tuned
+    python benchmarks/bench_fisher.py noise
     python benchmarks/bench_fisher.py switch
 
 Every contender tunes itself on training rows only, and its time includes that.  Numeric columns
@@ -14,6 +15,7 @@ synthetic: 10 classes of 3 Gaussians each in 20 dimensions; ``growth`` times its
 with a busy process on every core, beside an SVC with a grid of nine cells and three folds.
 ``mixed`` is a table made for trees: classes by thresholds on a few of 30 columns, among them skewed
 ones and codes of categories; ``tuned`` times ``KernelFisherDiscriminant()`` on parts of it.
+``noise`` counts how often it keeps scales of columns that say nothing.
 
 Seconds are wall-clock; CPU seconds, added up over cores, are what counts on a busy machine.  A
 row's prediction is CPU time on one core, the best of three runs.
@@ -52,7 +54,7 @@ NODES = {
     "million": 500,
     "mixed": 2000,
 }
-TABLES = (*NODES, "growth", "tuned", "switch")
+TABLES = (*NODES, "growth", "tuned", "noise", "switch")
 SWITCH_ROWS = (500, 1000, 2000, 4000)
 TUNING_ROWS = 3000  # for peers whose tuning on all rows would take hours
 
@@ -77,6 +79,8 @@ def main() -> None:
             growth(options.rows)
         elif table == "tuned":
             tuned()
+        elif table == "noise":
+            noise()
         elif table == "switch":
             switch()
         else:
@@ -243,6 +247,19 @@ def tuned() -> None:
         kernel = f"{model.kernel_}{', scales' if model.column_scales_ is not None else ''}"
         size = f"{n_rows:,} × {len(columns)}"
         print(f"| {size} | {seconds:.1f} | {cpu:.1f} | {accuracy:.2f} | {kernel} |", flush=True)
+
+
+def noise() -> None:
+    """Print how often scales of the columns are kept where they mean nothing."""
+    print("\n| rows × columns of noise | scales kept, of 15 |\n|---|---|")
+    for n_rows, n_columns in ((n, d) for n in (150, 400, 1000) for d in (6, 20)):
+        kept = 0
+        for seed in range(15):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(n_rows, n_columns)), rng.integers(0, 2, n_rows)
+            model = KernelFisherDiscriminant(kernel="laplacian", column_scales="loo").fit(X, y)
+            kept += model.column_scales_ is not None
+        print(f"| {n_rows:,} × {n_columns} | {kept} |", flush=True)
 
 
 def switch() -> None:
