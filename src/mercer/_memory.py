@@ -29,6 +29,26 @@ def working_memory() -> int:
     return int(get_config()["working_memory"] * 2**20)
 
 
+def is_on_gpu(A: Array) -> bool:
+    """Tell whether an array is a tensor on a CUDA device."""
+    return str(device(A)).startswith("cuda")
+
+
+def budget_for(A: Array) -> int:
+    """Return the bytes that matrices which are kept for a while may take where A is.
+
+    On a GPU, whose memory is there for such matrices, half of what is free; elsewhere, and at
+    least, the working memory.
+    """
+    if not is_on_gpu(A):
+        return working_memory()
+    from torch import cuda
+
+    free, _ = cuda.mem_get_info(A.device)
+    idle = cuda.memory_reserved(A.device) - cuda.memory_allocated(A.device)
+    return max(working_memory(), (free + idle) // 2)
+
+
 def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[int, int]]:
     """Cut n_rows into as few ranges as fit the budget."""
     step = max(1, budget // max(1, bytes_per_row))

@@ -5,18 +5,15 @@ Y. Xu, J.-y. Yang, J. Yang (2004), eqs (1)–(12) and (21)–(22).
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from mercer._arrays import Array, FloatArray, like, take_rows, to_numpy
-from mercer._memory import explain_full_device, working_memory
+from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._memory import budget_for, explain_full_device, is_on_gpu
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.discriminants._base import (
     KERNEL_NAMES,
@@ -24,20 +21,13 @@ from mercer.discriminants._base import (
     validate_rows,
 )
 from mercer.discriminants._block_fit import fit_exact
-from mercer.discriminants._choice import CLIMB_ROWS, Candidates
-from mercer.discriminants._coding import Coding, class_sums, encode, rotate
+from mercer.discriminants._choice import Candidates
+from mercer.discriminants._coding import class_sums, encode, rotate
+from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
-from mercer.discriminants._trial import BASIS_ROWS, Criterion, Gram, Trial, climb, ridge_column
-from mercer.discriminants._tuning import (
-    Tuned,
-    best_entry,
-    given_ridge,
-    loo_rule,
-    tie_slack,
-    tune,
-)
-from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_width
-from mercer.kernels import KernelFunction
+from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
+from mercer.discriminants._trial import Criterion
+from mercer.discriminants._tuning import loo_rule
 from mercer.samples import (
     check_class_weight,
     check_priors,
@@ -46,20 +36,25 @@ from mercer.samples import (
     sample_of,
     stratified_rows,
 )
-from mercer.spectral import factor_kernel
-
-# Above the rows that are expanded in full, n_landmarks="auto" takes this many.
+# Above the rows for which all of them are solved, the expansion stands on this many.
 _LANDMARKS = 1000
-# Widths and ridges that are tried on up to 4 000 rows.
-_CLIMB_STEPS = 6
+# A factorisation in full holds this many matrices of all pairs at its peak.
+_MATRICES = 3
+# Beyond it a matrix has more entries than an index of 32 bits, which some kernels of CUDA have.
+_MOST_INDEXED = 46_340
 
 
-def most_exact_rows() -> int:
-    """Return how many rows are expanded in full: one matrix of them fills the memory budget."""
-    return int(np.sqrt(working_memory() / 8))
+def most_exact_rows(X: Array) -> int:
+    """Return how many rows are factored in full in double precision.
+
+    One matrix of them fills the working memory; on a GPU, three fill half of what is free there.
+    """
+    if is_on_gpu(X):
+        return min(int(np.sqrt(budget_for(X) / (8 * _MATRICES))), _MOST_INDEXED)
+    return int(np.sqrt(budget_for(X) / 8))
 
 
-@on_dask(fit=partial(fit_exact, most=most_exact_rows))
+@on_dask(fit=fit_exact)
 class KernelFisherDiscriminant(FisherDiscriminant):
     r"""Kernel Fisher discriminant whose kernel and ridge choose themselves by leave-one-out.
 
@@ -140,10 +135,22 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Degree of "poly".
     coef0 : float, default=1
         Constant term of "poly".
-    n_landmarks : "auto", int or None, default="auto"
-        Rows that the expansion stands on: a random subset of this size, classes ∝ √n.  None
-        takes all; "auto" takes all whose kernel matrix fits scikit-learn's ``working_memory``
-        (1 GiB: 11 585 rows), and above that, with a warning, 1 000.
+    solver : {"auto", "exact", "iterative", "landmarks"}, default="auto"
+        How discriminants are found.  "exact" factors the kernel matrix of all rows in double
+        precision.  "iterative" solves for all rows too, by conjugate gradients whose products never
+        store the matrix; it needs ``penalty="rkhs"``.  "landmarks" expands on some rows only.  "auto"
+        takes the first that the machine can do: "exact" while a matrix of all pairs fits
+        scikit-learn's ``working_memory`` (1 GiB: 11 585 rows), or three of them half of a GPU's free
+        memory; "iterative" up to 50 000 rows on a processor and two million on a GPU; and above
+        that "landmarks", with a warning.
+    n_landmarks : int or None, default=None
+        Size of the random subset, classes ∝ √n, that "landmarks" expands on; None is 1 000.  A
+        number makes "auto" take "landmarks".
+    tol : float, default=1e-4
+        An iterative solution ends when its residual is this share of the targets, or when the
+        squared error of left-out rows stands still for three steps, within ten times this share.
+    max_iter : int, default=200
+        Most steps of an iterative solution, each a product of the kernel matrix.
     calibration : {"loo"} or None, default="loo"
         How sure probabilities are.  "loo" divides their logarithms by the temperature that gives
         the classes of left-out rows the best odds, and so `decision_function`; no prediction
@@ -151,6 +158,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     search_seconds : float, default=None
         After so many seconds no further kernel is tried; those at work are finished.  None tries
         all.
+    verbose : bool, default=False
+        Print every step of an iterative solution.  Ctrl-C ends it with what was reached so far.
     random_state : int, RandomState or None, default=None
         For landmarks.
 
@@ -171,6 +180,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         which columns matter, without them only which vary.
     choice_ : str
         One sentence that says which kernels were tried, and how well they did.
+    solver_ : str
+        How the discriminants were found: "exact", "iterative" or "landmarks".
+    n_iter_ : int
+        Steps of an iterative solution; 0 for the others.
     alpha_ : float
         Ridge.
     temperature_ : float
@@ -208,6 +221,11 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Time: the search of kernel and width is on at most 4 000 rows; then one eigendecomposition up to
     1 000 rows, and two or three Cholesky factorisations, O(n³), above.  Memory: three matrices of
     n² numbers.  With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
+
+    *Iterative.*  While half of the kernel matrix fits the memory in float32 (1 GiB: 23 170 rows), its
+    Cholesky factor steers the steps, and two or three of them give the solution of "exact" to
+    six digits.  Beyond, some columns and blocks of neighbours do, every step adds up n² kernels, and
+    leverages for leave-one-out are estimates.  On a GPU kernels are summed in float32.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -255,13 +273,13 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "degree": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "n_landmarks": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "solver": [StrOptions({"auto", "exact", "iterative", "landmarks"})],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "calibration": [StrOptions({"loo"}), None],
         "search_seconds": [Interval(Real, 0, None, closed="left"), None],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 
@@ -280,9 +298,13 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         scoring: str = "accuracy",
         degree: float = 3,
         coef0: float = 1.0,
-        n_landmarks: int | str | None = "auto",
+        solver: str = "auto",
+        n_landmarks: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 200,
         calibration: str | None = "loo",
         search_seconds: float | None = None,
+        verbose: bool | int = False,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -297,9 +319,13 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.scoring = scoring
         self.degree = degree
         self.coef0 = coef0
+        self.solver = solver
         self.n_landmarks = n_landmarks
+        self.tol = tol
+        self.max_iter = max_iter
         self.calibration = calibration
         self.search_seconds = search_seconds
+        self.verbose = verbose
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -325,8 +351,14 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         with explain_full_device(f"a fit on {X.shape[0]} rows"):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Array, y: Array, sample_weight: Any) -> Self:
-        """Fit validated rows."""
+    def _fit(
+        self,
+        X: Array,
+        y: Array,
+        sample_weight: Any,
+        share_rows: Callable[[Array], Array] | None = None,
+    ) -> Self:
+        """Fit validated rows; `share_rows` puts them where sums over all of them are computed."""
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"kernel='precomputed' needs a square matrix in fit, got shape {tuple(X.shape)}."
@@ -342,8 +374,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.priors_ = like(check_priors(self.priors, in_class * class_weight), X)
         if self.kernel == "precomputed":
             X = take_rows(X.T, rows).T
+        self.solver_ = self._resolve_solver(X)
         rng = check_random_state(self.random_state)
-        terms = stratified_rows(sample.codes, self._resolve_n_terms(len(rows)), 0.5, rng)
+        n_terms = len(rows) if self.solver_ != "landmarks" else self.n_landmarks or _LANDMARKS
+        terms = stratified_rows(sample.codes, n_terms, 0.5, rng)
         self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
 
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
@@ -352,14 +386,21 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         has_all = len(terms) == len(rows)
         if has_all or candidates.is_choice:
             trials = candidates.try_all(X, coding, criterion, self.search_seconds)
-        if has_all:
-            kernel, tuned, coef, mean = _solve_all(trials[0], criterion, coding, X)
+        found: Expansion
+        if has_all and self.solver_ == "iterative":
+            effort = Effort(float(self.tol), int(self.max_iter), bool(self.verbose))
+            found = expand_iteratively(trials[0], criterion, coding, X, effort, share_rows)
+        elif has_all:
+            found = expand_on_all(trials[0], criterion, coding, X)
         else:
             kernel = trials[0].kernel if trials else candidates.kernels[0]
             search = candidates.searches_width
-            tuned, coef, mean = _solve_on(kernel, criterion, coding, X, terms, search, rng)
+            found = expand_on_landmarks(kernel, criterion, coding, X, terms, search, rng)
 
-        self._set_kernel(kernel.with_gamma(tuned.gamma), candidates, trials, X, coding.rule_weights)
+        tuned, coef = found.tuned, found.coef
+        self.n_iter_ = found.n_steps
+        kernel = found.kernel.with_gamma(tuned.gamma)
+        self._set_kernel(kernel, candidates, trials, X, coding.rule_weights)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
         self.alpha_ = tuned.alpha * coding.scale
         if self.kernel != "precomputed":
@@ -373,30 +414,39 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             temperature = rule.calibrate(outputs[0, :, :], coding, criterion.log_priors)
         left = tuned.basis.residuals(coding.targets, alphas)[0][0, :, :]
         unexplained = coding.targets.T @ (coding.weights[:, None] * left)
-        found = rotate(unexplained, coding.shares, coding.scale)
-        self.eigenvalues_ = found.eigenvalues
-        self.dual_coef_ = coef @ found.rotation
-        # The regression's outputs are k(x)·coef − mean·coef.
-        intercept = rule.intercept - mean @ coef @ rule.coef
-        self._set_rule(found.inverse @ rule.coef, intercept, temperature)
+        turned = rotate(unexplained, coding.shares, coding.scale)
+        self.eigenvalues_ = turned.eigenvalues
+        self.dual_coef_ = coef @ turned.rotation
+        intercept = rule.intercept - found.level @ rule.coef
+        self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
         return self
 
-    def _resolve_n_terms(self, n_rows: int) -> int:
-        """Return on how many rows the discriminants are expanded."""
-        most = most_exact_rows()
-        if self.n_landmarks is None or (self.n_landmarks == "auto" and n_rows <= most):
-            return n_rows
-        if self.n_landmarks != "auto":
-            return int(self.n_landmarks)
-        n_landmarks = min(_LANDMARKS, n_rows)
+    def _resolve_solver(self, X: Array) -> str:
+        """Return how the discriminants of these rows are found."""
+        is_solvable = self.penalty == "rkhs" and self.kernel != "precomputed"
+        if self.solver == "iterative" and not is_solvable:
+            raise ValueError(
+                "solver='iterative' needs penalty='rkhs' and a kernel other than 'precomputed'; got "
+                f"penalty={self.penalty!r} and kernel={self.kernel!r}."
+            )
+        if self.solver != "auto":
+            return self.solver
+        n_rows = X.shape[0]
+        if self.n_landmarks is not None:
+            return "landmarks"
+        if n_rows <= most_exact_rows(X):
+            return "exact"
+        if is_solvable and n_rows <= most_iterative_rows(X):
+            return "iterative"
+        most = most_iterative_rows(X) if is_solvable else most_exact_rows(X)
         warnings.warn(
-            f"X has {n_rows} rows, more than the {most} whose kernel matrix fits scikit-learn's "
-            f"working_memory: the discriminants are expanded on {n_landmarks} landmarks. Set "
-            "n_landmarks to choose their number or to None for all rows, or use "
+            f"X has {n_rows} rows, more than the {most} that solver='auto' solves for: the "
+            f"discriminants are expanded on {_LANDMARKS} landmarks. Set n_landmarks to choose their "
+            "number, solver='iterative' to solve for all rows however long that takes, or use "
             "SparseKernelFisherDiscriminant.",
             stacklevel=7,
         )
-        return n_landmarks
+        return "landmarks"
 
     def _combine(self, X: Array, coef: Array) -> Array:
         if self.kernel == "precomputed":
@@ -408,114 +458,3 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _solve_all(
-    trial: Trial, criterion: Criterion, coding: Coding, X: Array
-) -> tuple[KernelFunction, Tuned, Array, Array]:
-    """Expand on all rows: the kernel of a trial, at the ridge that is best for all of them.
-
-    Returns the kernel, the choice, the coefficients (n_rows, C − 1), and the weighted mean of the
-    kernel's rows.
-    """
-    if X.shape[0] > BASIS_ROWS:
-        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _CLIMB_STEPS)
-    coding, kernel = coding.like(X), trial.kernel
-    gram = Gram.of(kernel, X, None, criterion)
-    base = gram.base if criterion.penalty == "coef" else None
-    mean = coding.weights @ kernel.profile(gram.base)
-    if X.shape[0] <= BASIS_ROWS:
-        tuned = criterion.tune(gram, coding, kernel.gamma, False)
-    else:
-        K, alphas = gram.at(kernel.gamma)
-        del gram  # and with it a matrix of all pairs
-        tuned = _tune_ridge(trial, K, alphas, coding, criterion)
-    coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
-    if base is not None:
-        coef = kernel.profile(base).T @ coef
-    tuned = replace(tuned, results=_with_chosen_width(trial.surface, tuned.results))
-    return kernel, tuned, coef, mean
-
-
-def _tune_ridge(
-    trial: Trial, K: Array, alphas: FloatArray, coding: Coding, criterion: Criterion
-) -> Tuned:
-    """Choose among two ridges by Cholesky, or three if the smaller is the better one."""
-    n_rows = coding.labels.shape[0]
-    column = ridge_column(trial, n_rows)
-    score, error = np.full(len(alphas), np.nan), np.full(len(alphas), np.nan)
-    best, best_factor = column, None
-    for k in range(column, max(column - 3, -1), -1):
-        factor = factor_kernel(K, coding.weights, float(alphas[k]))
-        if factor is None:
-            break
-        found = criterion.judge(factor, np.array([alphas[k]]), coding)
-        score[k], error[k] = float(found[0][0]), float(found[1][0])
-        tried = np.flatnonzero(~np.isnan(score))
-        if tried[best_entry(score[tried], error[tried], tie_slack(coding))] != k:
-            break
-        best, best_factor = k, factor
-    if best_factor is None:
-        raise ValueError(
-            f"The kernel matrix of {n_rows} rows is not positive definite at the ridge "
-            f"{alphas[column]:.2g}; give a larger alpha."
-        )
-    results = {
-        "gamma": np.array([trial.kernel.gamma]),
-        "alpha": alphas[None, :] * coding.scale,
-        "score": score[None, :],
-        "squared_error": error[None, :],
-        "rows": np.array([n_rows]),
-        "best_index": (0, best),
-    }
-    return Tuned(trial.kernel.gamma, float(alphas[best]), best_factor, results)
-
-
-def _with_chosen_width(surface: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
-    """Return a sample's surface in which the chosen width is judged on all rows.
-
-    A width that was not on the surface gets a line of its own.
-    """
-    gamma = line["gamma"][0]
-    rung = int(np.searchsorted(surface["gamma"], gamma * (1 - 1e-9)))
-    is_new = rung == len(surface["gamma"]) or not np.isclose(surface["gamma"][rung], gamma)
-    found = {**surface, "best_index": (rung, line["best_index"][1])}
-    for name in ("gamma", "alpha", "score", "squared_error", "rows"):
-        old = surface[name]
-        found[name] = np.insert(old, rung, old[0], axis=0) if is_new else old.copy()
-        found[name][rung] = line[name][0]
-    return found
-
-
-def _solve_on(
-    kernel: KernelFunction,
-    criterion: Criterion,
-    coding: Coding,
-    X: Array,
-    terms: NDArray[np.intp],
-    search: bool,
-    rng: np.random.RandomState,
-) -> tuple[Tuned, Array, Array]:
-    """Expand on landmarks: the width from a sample, then the ridge from all rows."""
-    gamma, results = kernel.gamma, None
-    if search:
-        options = (criterion.scoring, criterion.penalty, rng)
-        sampled = tune_width(kernel, X, coding, criterion.log_priors, *options)
-        gamma, results = sampled.gamma, sampled.results
-    kernel = kernel.with_gamma(gamma)
-    if kernel.kernel == "precomputed":
-        K = take_rows(X.T, terms).T
-    else:
-        K = kernel.matrix(X, take_rows(X, terms))
-    kernel.check_range(K)
-    among, coding = take_rows(K, terms), coding.like(X)
-    basis, span = landmark_basis(K, among, coding.weights, criterion.penalty)
-    path = ridge_scale_path(basis, among, criterion.penalty)
-    alphas = path if criterion.alpha is None else given_ridge(criterion.alpha, float(path[-1]))
-    tuned = tune(lambda _: (basis, alphas), gamma, coding, criterion.log_priors, criterion.scoring)
-    coef = basis.coefficients(coding.targets, tuned.alpha)
-    if span is not None:
-        coef = span.dual(coef)
-    if results is not None:
-        tuned = replace(tuned, results=results)
-    return tuned, coef, coding.weights @ K

@@ -101,6 +101,11 @@ class KernelFunction:
         """Whether gamma means anything."""
         return isinstance(self.kernel, str) and self.kernel in _WITH_GAMMA
 
+    @property
+    def is_of_distance(self) -> bool:
+        """Whether it is a function of the distance of two rows, 1 for a row with itself."""
+        return isinstance(self.kernel, str) and self.kernel in _OF_DISTANCE
+
     def with_gamma(self, gamma: float) -> "KernelFunction":
         """Return the same kernel of another width."""
         return replace(self, gamma=gamma)

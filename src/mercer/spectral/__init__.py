@@ -5,6 +5,9 @@ Arrays in, arrays out: nothing here knows what a kernel, a graph or a class is.
 
 from mercer.samples import stratified_rows
 from mercer.spectral._cholesky import partial_cholesky, pivoted_cholesky
+from mercer.spectral._conjugate import NotPositiveError as NotPositiveError
+from mercer.spectral._conjugate import Solution as Solution
+from mercer.spectral._conjugate import conjugate_gradients as conjugate_gradients
 from mercer.spectral._deflation import PenaltyPath, Whitened, whiten
 from mercer.spectral._eigen import (
     fix_signs,
@@ -14,7 +17,12 @@ from mercer.spectral._eigen import (
     sparse_eigh,
 )
 from mercer.spectral._landmarks import LandmarkMap
+from mercer.spectral._nystrom import NystromBlocks as NystromBlocks
+from mercer.spectral._nystrom import split_in_neighbours as split_in_neighbours
+from mercer.spectral._panels import PanelFactor as PanelFactor
+from mercer.spectral._panels import most_panel_rows as most_panel_rows
 from mercer.spectral._ridge import (
+    RidgeAnswer,
     RidgeBasis,
     RidgeFactor,
     RidgeSolution,
@@ -28,6 +36,7 @@ __all__ = [
     "GreedyPath",
     "LandmarkMap",
     "PenaltyPath",
+    "RidgeAnswer",
     "RidgeBasis",
     "RidgeFactor",
     "RidgeSolution",

@@ -193,6 +193,47 @@ class RidgeFactor(RidgeSolution):
             raise ValueError(f"This factor is for the ridge {self.alpha}, not {alpha}.")
 
 
+@dataclass(frozen=True)
+class RidgeAnswer(RidgeSolution):
+    """The solution of the problem for one ridge and one set of targets, however it was found.
+
+    Attributes
+    ----------
+    targets : array of shape (n_rows, n_targets)
+        With weighted mean zero.
+    solution : array of shape (n_rows, n_targets)
+        P(√p T), P as in `RidgeFactor`.
+    complements : array of shape (n_rows,)
+        αPᵢᵢ: one minus the leverages.
+    alpha : float
+        The ridge.
+    root : array of shape (n_rows,)
+        √p.
+    """
+
+    targets: Array
+    solution: Array
+    complements: Array
+    alpha: float
+    root: Array
+
+    def coefficients(self, targets: Array, alpha: float) -> Array:
+        """Return a, of shape (n_rows, n_targets), for the ridge and the targets that it has."""
+        self._check(targets, alpha)
+        return self.root[:, None] * self.solution
+
+    def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
+        """Return residuals and one minus the leverages; `alphas` holds the one ridge."""
+        (alpha,) = alphas
+        self._check(targets, float(alpha))
+        left = self.alpha * self.solution / self.root[:, None]
+        return left[None, :, :], self.complements[None, :]
+
+    def _check(self, targets: Array, alpha: float) -> None:
+        if alpha != self.alpha or targets.shape != self.targets.shape:
+            raise ValueError(f"This answer is for the ridge {self.alpha} and other targets.")
+
+
 def decompose_kernel(K: Array, p: Array) -> RidgeBasis:
     """Diagonalise the problem for a kernel matrix.
 

@@ -29,6 +29,7 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 
 from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._combinations import combine_kernel as combine_kernel
+from mercer.sums._combinations import kernel_products as kernel_products
 from mercer.sums._differences import weighted_differences as weighted_differences
 from mercer.sums._explain import SumPlan, explain_kernel_sum
 from mercer.sums._groups import group_products as group_products
@@ -55,6 +56,7 @@ _FOR_MERCER = (
     "group_products",
     "group_slabs",
     "group_sums",
+    "kernel_products",
     "own_group_sums",
     "weighted_differences",
 )

@@ -8,10 +8,14 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from mercer._arrays import Array
 from mercer._memory import in_blocks, working_memory
 from mercer.kernels import KernelFunction, width_from_gamma
+from mercer.samples import in_memory
 from mercer.sums._api import kernel_sum
 
 # What the engine calls the kernels that it has.
 _ENGINE_NAMES = {"rbf": "gaussian", "exponential": "exponential", "laplacian": "laplacian"}
+
+# By bytes of a number: weights below this share of the largest change no digit of a sum.
+_NOTHING = {4: 1e-17, 8: 1e-140}
 
 
 def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array:
@@ -41,11 +45,39 @@ def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Arr
     return out
 
 
+def kernel_products(function: KernelFunction, X: Any, coef: Array) -> Array:
+    """Return Σⱼ k(xᵢ, xⱼ) coefⱼ over all rows: products of their kernel matrix, in float64.
+
+    Rows in float32 are summed in float32, where columns may be of any scale.  X may be in the
+    blocks of a Dask array, whose workers then share the pairs; the products are in memory.
+    """
+    if function.kernel not in _ENGINE_NAMES:
+        return combine_kernel(function, X, X, coef)
+    name, width = _in_the_engine(function)
+    xp: Any = array_namespace(coef)
+    top = xp.max(xp.abs(coef), axis=0)
+    top = xp.where(top > 0, top, xp.ones_like(top))
+    weights = coef / top
+    # Weights that are nothing beside the largest of their column would ask for a pass of their own.
+    weights = xp.where(xp.abs(weights) < _NOTHING[X.dtype.itemsize], 0.0, weights)
+    X = function.scaled(X)
+    if X.dtype.itemsize == 4:
+        weights = xp.astype(weights, xp.float32)
+    sums = in_memory(kernel_sum(X, weights=weights, bandwidth=width, kernel=name))
+    return xp.astype(sums, xp.float64, copy=False) * top
+
+
+def _in_the_engine(function: KernelFunction) -> tuple[str, float]:
+    """Return the engine's name of a kernel, and its width there."""
+    name = _ENGINE_NAMES[str(function.kernel)]
+    is_gaussian = name == "gaussian"
+    return name, width_from_gamma(function.gamma) if is_gaussian else 1.0 / function.gamma
+
+
 def _engine_sums(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array:
     """Return sums of a kernel that the engine has, in float64."""
     xp: Any = array_namespace(X)
-    name = _ENGINE_NAMES[str(function.kernel)]
-    width = width_from_gamma(function.gamma) if name == "gaussian" else 1.0 / function.gamma
+    name, width = _in_the_engine(function)
     X, Y = function.scaled(X), function.scaled(Y)
     sums = kernel_sum(X, Y, weights=coef, bandwidth=width, kernel=name)
     return xp.astype(sums, xp.float64, copy=False)

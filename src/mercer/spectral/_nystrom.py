@@ -1,0 +1,239 @@
+"""A preconditioner for kernel matrices that do not fit: a few columns, and blocks of neighbours.
+
+A kernel matrix of unit diagonal with a ridge is taken to be
+
+    M = FFᵀ + blockdiag(K − FFᵀ + ridge)
+
+What all rows share is in F, a Nyström approximation from some rows; what a row shares with its
+neighbours only is in the blocks (the "partially independent conditional" of Gaussian processes:
+E. Snelson and Z. Ghahramani, 2007).  With W = blockdiag(…)^(−½) and G = WF,
+
+    M⁻¹ = Wᵀ (I − G (I + GᵀG)⁻¹ Gᵀ) W.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+from numpy.typing import NDArray
+
+from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
+
+# Nyström columns are drawn in this many rounds, each by what the rounds before left unexplained.
+_ROUNDS = 8
+# Rounding of single precision, relative to a unit diagonal, that must not make a block negative.
+_SLACK = 1e-6
+# Below this share of the diagonal, on average, what is unexplained is rounding.
+_EXPLAINED = 1e-5
+
+
+@dataclass(frozen=True)
+class NystromBlocks:
+    """M⁻¹ in parts, in float32 but for the smallest.
+
+    Attributes
+    ----------
+    order : int array of shape (n_blocks · size,)
+        Which row stands where; n_rows where none does.
+    whiten : array of shape (n_blocks, size, size)
+        W, lower triangles.
+    shared : array of shape (n_blocks, size, rank)
+        G.
+    core : float64 array of shape (rank, rank)
+        The lower Cholesky factor of I + GᵀG.
+    n_rows : int
+    """
+
+    order: Array
+    whiten: Array
+    shared: Array
+    core: Array
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls,
+        entries: Callable[[Array, Array], Array],
+        diagonal: Array,
+        ridge: Array,
+        blocks: list[NDArray[np.intp]],
+        rank: int,
+        rng: np.random.RandomState,
+    ) -> "NystromBlocks":
+        """Build the preconditioner of K + diag(ridge).
+
+        Parameters
+        ----------
+        entries : callable
+            Returns the entries of K at some rows and some columns, both given as int arrays of the
+            library of `diagonal`, in any float type.
+        diagonal : float64 array of shape (n_rows,)
+            The diagonal of K.
+        ridge : float64 array of shape (n_rows,)
+            With which the diagonal is one.
+        blocks : list of ndarrays of int
+            Rows that are near to each other, of sizes that differ by one at most.
+        rank : int
+            Columns of F.
+        rng : RandomState
+            For the draws of columns.
+        """
+        xp: Any = array_namespace(diagonal)
+        n_rows, size = diagonal.shape[0], max(map(len, blocks))
+        order = np.full((len(blocks), size), n_rows)
+        for place, rows in zip(order, blocks, strict=True):
+            place[: len(rows)] = rows
+        places = [like(rows, diagonal, dtype=xp.int64) for rows in blocks]
+        F = _nystrom_factor(entries, diagonal, places, rank, rng)
+        rank = F.shape[2]
+        whiten = xp.zeros((len(blocks), size, size), dtype=xp.float32, device=device(diagonal))
+        core = xp.eye(rank, dtype=xp.float64, device=device(diagonal))
+        for b, rows in enumerate(places):
+            n = rows.shape[0]
+            here = xp.astype(F[b, :n, :], xp.float64)
+            left = xp.astype(entries(rows, rows), xp.float64) - here @ here.T
+            inverse = _inverse_factor(left, xp.take(ridge, rows) + _SLACK)
+            whiten[b, :n, :n] = inverse
+            here = inverse @ here
+            core += here.T @ here
+            F[b, :n, :] = here
+        return cls(like(order.ravel(), diagonal, dtype=xp.int64), whiten, F, _root(core), n_rows)
+
+    def solve(self, B: Array) -> Array:
+        """Return M⁻¹B to single precision; B is (n_rows, n_columns)."""
+        xp: Any = array_namespace(B)
+        n_blocks, size, rank = self.shared.shape
+        V = xp.take(xp.concat([B, xp.zeros_like(B[:1, :])]), self.order, axis=0)
+        V = xp.reshape(xp.astype(V, xp.float32), (n_blocks, size, B.shape[1]))
+        V = self.whiten @ V
+        if rank:
+            G = xp.reshape(self.shared, (n_blocks * size, rank))
+            inner = xp.astype(G.T @ xp.reshape(V, (n_blocks * size, -1)), xp.float64)
+            inner = solve_triangular(self.core, inner, lower=True)
+            inner = solve_triangular(self.core, inner, lower=True, transposed=True)
+            V = V - xp.reshape(G @ xp.astype(inner, xp.float32), V.shape)
+        V = xp.matrix_transpose(self.whiten) @ V
+        out = xp.zeros((self.n_rows + 1, B.shape[1]), dtype=B.dtype, device=device(B))
+        out[self.order, :] = xp.reshape(xp.astype(V, B.dtype), (n_blocks * size, -1))
+        return out[: self.n_rows, :]
+
+    def inverse_diagonal(self) -> Array:
+        """Return the diagonal of M⁻¹ in float64."""
+        xp: Any = array_namespace(self.whiten)
+        n_blocks, size, rank = self.shared.shape
+        out = xp.zeros(self.n_rows + 1, dtype=xp.float64, device=device(self.whiten))
+        for b in range(n_blocks):
+            W = self.whiten[b, :, :]
+            found = xp.sum(W**2, axis=0, dtype=xp.float64)
+            if rank:
+                half = solve_triangular(
+                    self.core, xp.astype(self.shared[b, :, :].T, xp.float64), lower=True
+                )
+                found -= xp.sum((xp.astype(half, xp.float32) @ W) ** 2, axis=0, dtype=xp.float64)
+            out[self.order[b * size : (b + 1) * size]] = found
+        return out[: self.n_rows]
+
+
+def _nystrom_factor(
+    entries: Callable[[Array, Array], Array],
+    diagonal: Array,
+    places: list[Array],
+    rank: int,
+    rng: np.random.RandomState,
+) -> Array:
+    """Return F in float32, block by block: (n_blocks, size, rank).
+
+    Randomly pivoted Cholesky by rounds: rows are drawn in proportion to what is unexplained of
+    them, a round at a time.
+    """
+    xp: Any = array_namespace(diagonal)
+    size = max(rows.shape[0] for rows in places)
+    F = xp.zeros((len(places), size, rank), dtype=xp.float32, device=device(diagonal))
+    left, taken = np.array(to_numpy(diagonal)), 0
+    total, per_round = left.sum(), -(-rank // _ROUNDS)
+    at = np.empty((len(left), 2), dtype=np.intp)  # block of each row, and its place there
+    for b, rows in enumerate(places):
+        at[to_numpy(rows)] = np.stack([np.full(len(rows), b), np.arange(len(rows))], axis=1)
+    while taken < rank and left.sum() > _EXPLAINED * total:
+        drawn = _draw(left, min(per_round, rank - taken), rng)
+        columns = like(drawn, diagonal, dtype=xp.int64)
+        known = F[like(at[drawn, 0], columns), like(at[drawn, 1], columns), :taken]
+        among = xp.astype(entries(columns, columns), xp.float64)
+        known64 = xp.astype(known, xp.float64)
+        root = _root(among - known64 @ known64.T)
+        new = slice(taken, taken + len(drawn))
+        for b, rows in enumerate(places):
+            n = rows.shape[0]
+            fresh = xp.astype(entries(rows, columns), xp.float32) - F[b, :n, :taken] @ known.T
+            fresh = solve_triangular(root, xp.astype(fresh.T, xp.float64), lower=True).T
+            F[b, :n, new] = fresh
+            left[to_numpy(rows)] -= to_numpy(xp.sum(fresh**2, axis=1))
+        left[drawn] = 0.0
+        left = np.maximum(left, 0.0)
+        taken = new.stop
+    return F if taken == rank else F[:, :, :taken]
+
+
+def _draw(shares: NDArray[np.float64], size: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Draw different rows with probabilities in proportion to the shares.
+
+    The smallest of exponential variables of these rates: NumPy's `choice` takes seconds for
+    millions of rows.
+    """
+    positive = np.flatnonzero(shares > 0)
+    times = rng.standard_exponential(len(positive)) / shares[positive]
+    size = min(size, len(positive))
+    return np.sort(positive[np.argpartition(times, size - 1)[:size]])
+
+
+def _root(A: Array) -> Array:
+    """Return the lower Cholesky factor of a matrix that is positive but for rounding."""
+    xp: Any = array_namespace(A)
+    A, slack = (A + A.T) / 2, float(_SLACK * xp.max(xp.linalg.diagonal(A)))
+    for _ in range(8):
+        factor = cholesky(add_to_diagonal(A, slack), lower=True)
+        if factor is not None:
+            return factor
+        slack *= 10
+    raise ValueError("The kernel matrix is not positive semi-definite.")
+
+
+def _inverse_factor(left: Array, ridge: Array) -> Array:
+    """Return the inverse of the lower Cholesky factor of a block with its ridge, in float64."""
+    xp = array_namespace(left)
+    left = add_to_diagonal((left + left.T) / 2, ridge)
+    factor = cholesky(left, lower=True)
+    factor = _root(left) if factor is None else factor
+    one = xp.eye(left.shape[0], dtype=left.dtype, device=device(left))
+    return solve_triangular(factor, one, lower=True)
+
+
+def split_in_neighbours(
+    X: Array, size: int, rng: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Cut rows into blocks of near ones, of at most `size` rows each.
+
+    Halves along the direction in which rows vary most, again and again.
+    """
+    xp: Any = array_namespace(X)
+    n_blocks = 1
+    while -(-X.shape[0] // n_blocks) > size:
+        n_blocks *= 2
+    blocks = [xp.arange(X.shape[0], device=device(X))]
+    while len(blocks) < n_blocks:
+        halves = []
+        for rows in blocks:
+            part = xp.take(X, rows, axis=0)
+            part = part - xp.mean(part, axis=0)
+            axis = like(rng.standard_normal(part.shape[1]), part)
+            for _ in range(4):  # the power method; any direction will do
+                axis = part.T @ (part @ axis)
+                axis = axis / (xp.linalg.vector_norm(axis) + 1e-30)
+            sorted_rows = xp.take(rows, xp.argsort(part @ axis, stable=True), axis=0)
+            half = -(-rows.shape[0] // 2)
+            halves += [sorted_rows[:half], sorted_rows[half:]]
+        blocks = halves
+    return [to_numpy(rows) for rows in blocks if rows.shape[0]]
