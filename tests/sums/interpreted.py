@@ -17,7 +17,7 @@ import pytest
 from mercer.kernels import KERNELS
 from mercer.sums import Removal, _problem, kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._problem import Problem
-from mercer.sums.cuda import _layout, _left_out, _run
+from mercer.sums.cuda import _columns, _layout, _left_out, _run
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -63,7 +63,9 @@ def interpreted():
     Triton asks for the variable when it is imported.  Collecting doctests may have done that.
     """
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_triton_code(name)}
-    caches = _layout.kernels, _layout.left_out_kernels, _layout.pack_kernels
+    caches = (
+        _layout.kernels, _layout.left_out_kernels, _layout.pack_kernels, _columns.column_kernels,
+    )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_INTERPRET", "1")
         for name in before:
@@ -75,10 +77,29 @@ def interpreted():
                 if callable(getattr(code, "run", None)):
                     assert type(code).__name__ == "InterpretedFunction", "Triton would compile"
         import_module("triton.experimental.gluon")  # asked for late, by Triton itself
+        _multiply_bfloat16(patch)
         yield
     for cached in caches:
         cached.cache_clear()
     sys.modules.update(before)
+
+
+def _multiply_bfloat16(patch):
+    """Have the interpreter multiply bfloat16 numbers; it multiplies their bits, as integers."""
+    code = import_module("triton.runtime.interpreter")
+    tl = import_module("triton.language")
+    dot = code.InterpreterBuilder.create_dot
+
+    def widened(handle):
+        if handle.dtype.scalar != tl.bfloat16:
+            return handle
+        data = code._convert_float(handle.data, tl.bfloat16, tl.float32, None).view(np.float32)
+        return code.TensorHandle(data.reshape(handle.data.shape), tl.float32)
+
+    def create_dot(self, a, b, *others):
+        return dot(self, widened(a), widened(b), *others)
+
+    patch.setattr(code.InterpreterBuilder, "create_dot", create_dot)
 
 
 @pytest.fixture(scope="session")
@@ -113,6 +134,8 @@ def fused(interpreter, monkeypatch):
     for module in (_run, _left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}
         monkeypatch.setattr(module, "TILES", short)
+    short = {form: replace(tile, chunk=2) for form, tile in _columns.COLUMN_TILES.items()}
+    monkeypatch.setattr(_columns, "COLUMN_TILES", short)
     return forms
 
 
@@ -181,8 +204,10 @@ def check_sums(out, X, Y=None, *, bandwidth, within=None, **options):
         size_of = {**options, "weights": np.abs(options["weights"])}
         size = oracle.kernel_sum(X, Y, bandwidth=bandwidth, **size_of).reshape(len(X), -1)
     if within is None:
-        given = ("groups", "weights", "exclude_self")
-        within = promise(X, Y, bandwidth, **{k: v for k, v in options.items() if k in given})
+        known = {k: v for k, v in options.items() if k in ("groups", "weights", "exclude_self")}
+        if np.ndim(known.get("weights", 0)) == 2:  # whose columns are as one to it
+            del known["weights"]
+        within = promise(X, Y, bandwidth, **known)
     error = np.abs(out.reshape(len(X), -1) - expected)
     lost = np.finfo(np.float32).tiny * len(X if Y is None else Y)  # terms that underflow
     assert np.all(error <= within * size + lost)

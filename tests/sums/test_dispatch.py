@@ -120,7 +120,12 @@ def test_tensors_on_a_gpu_are_told_apart_without_one(torch):
         there = kind_of(torch.empty(2, 2, device="cuda"))
     owners = [name for name in _problem._BACKENDS if there in import_module(name).OWNS]
     assert there == "cuda"
-    assert owners == ["mercer.sums._in_memory", "mercer.sums.cuda", "mercer.sums.torch"]
+    assert owners == [
+        "mercer.sums._devices",
+        "mercer.sums._in_memory",
+        "mercer.sums.cuda",
+        "mercer.sums.torch",
+    ]
 
 
 def test_first_backend_that_does_not_refuse_computes(monkeypatch):

@@ -56,10 +56,19 @@ def test_weights_that_are_zero_or_negative(fused):
     check_sums(call(kernel_sum, X, Y, weights=w, bandwidth=size), X, Y, weights=w, bandwidth=size)
 
 
-def test_columns_of_weights_are_left_to_torch(fused):
+@pytest.mark.parametrize(("form", "d", "part"), FORMS.values(), ids=FORMS)
+def test_columns_of_weights(fused, form, d, part):
+    X, Y, size = points(d, n=70, m=200)
+    w = np.random.default_rng(d).normal(size=(200, 3)).astype(np.float32)
+    out = call(kernel_sum, X, Y, weights=w, bandwidth=part * size)
+    check_sums(out, X, Y, weights=w, bandwidth=part * size)
+    assert fused == [form]
+
+
+def test_logs_of_columns_of_weights_are_left_to_torch(fused):
     X, Y, _ = points(3, n=4, m=5)
-    with pytest.raises(ValueError, match="columns of weights are summed by torch"):
-        call(kernel_sum, X, Y, weights=np.ones((5, 2), np.float32), bandwidth=1.0)
+    with pytest.raises(ValueError, match="logarithms of sums with columns of weights are taken"):
+        call(log_kernel_sum, X, Y, weights=np.ones((5, 2), np.float32), bandwidth=1.0)
 
 
 def test_laplace_kernels_climb_by_two(fused):

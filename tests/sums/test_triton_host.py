@@ -131,8 +131,11 @@ def test_refusals_are_sentences(torch, monkeypatch):
     assert refuses(state(torch, method="fast")) is not None  # torch has the sentence
     strange = Strange("gaussian", True, 2, False, True)
     assert refuses(state(torch, kernel=strange)) == "kernel 'gaussian' is not compiled for CUDA"
-    columns = state(torch, weights=torch.ones(2000, 3))
-    assert refuses(columns) == "columns of weights are summed by torch"
+    columns = {"weights": torch.ones(2000, 3)}
+    assert refuses(state(torch, **columns)) is None
+    assert refuses(state(torch, log=True)) is None
+    sentence = "logarithms of sums with columns of weights are taken by torch"
+    assert refuses(state(torch, log=True, **columns)) == sentence
     assert refuses(state(torch, dtype=torch.float64)) == "float64 is summed by torch"
     assert refuses(state(torch, n=1000)) == "so few pairs are summed by torch"
     assert refuses(state(torch, rows=slice(500))) == "so few pairs are summed by torch"

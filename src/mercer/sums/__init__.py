@@ -11,7 +11,8 @@ A problem also says what is left out: `left_out_log_sums` is the sum of leave-on
 which are themselves sums, and goes the same way.
 
 `explain_kernel_sum` tells which way a sum would take (`_explain`); `landmark_kernel_sum` estimates
-sums from some rows, with their errors (`_landmarks`).
+sums from some rows, with their errors (`_landmarks`); `use_devices` has several GPUs share sums
+(`_devices`).
 
 Ideas that the backends share stand apart from them: how distances keep their digits, and a ladder
 of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
@@ -30,6 +31,7 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
 from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._combinations import combine_kernel as combine_kernel
 from mercer.sums._combinations import kernel_products as kernel_products
+from mercer.sums._devices import use_devices
 from mercer.sums._differences import weighted_differences as weighted_differences
 from mercer.sums._explain import SumPlan, explain_kernel_sum
 from mercer.sums._groups import group_products as group_products
@@ -48,6 +50,7 @@ __all__ = [
     "landmark_kernel_sum",
     "left_out_log_sums",
     "log_kernel_sum",
+    "use_devices",
 ]
 # Other packages of Mercer import these names as well; they are private and change without notice.
 _FOR_MERCER = (

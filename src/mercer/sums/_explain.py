@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from mercer.kernels import Kernel
 from mercer.samples import refuse_dask
 from mercer.sums._api import state
+from mercer.sums._devices import devices_in_use
 from mercer.sums._in_memory import passes
 
 
@@ -123,11 +125,14 @@ def explain_kernel_sum(
     with np.errstate(over="ignore", under="ignore"):  # as in kernel_sum
         plans = [explain(part) for _, parts in passes(problem) for _, part in parts]
     first = next((plan for plan in plans if plan.method == "fast"), plans[0])
+    reason, devices = first.reason, devices_in_use()
+    if devices and is_torch_array(problem.X):
+        reason += f"; {len(devices)} devices share the rows: {', '.join(devices)}"
     return SumPlan(
         first.method,
         sum(plan.seconds for plan in plans),
         sum(plan.direct_seconds for plan in plans),
         max(plan.n_modes for plan in plans),
         sum(plan.redone for plan in plans) / len(plans),
-        first.reason,
+        reason,
     )

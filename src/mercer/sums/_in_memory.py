@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import (
     Array,
+    detached,
     itemsize,
     take_rows,
     times_powers_of_two,
@@ -114,7 +115,7 @@ def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool)
 
 def scale_columns(weights: Array) -> Arrangement:
     """Scale each column of an (m, c) matrix of weights; all of them share the one segment."""
-    top = _exponents(weights).max(axis=0)
+    top, _ = _column_exponents(weights)
     exponents = np.where(top == ZERO, 0, top)
     scaled = times_powers_of_two(weights, -exponents)
     return Arrangement(None, scaled, (0, weights.shape[0]), exponents)
@@ -126,12 +127,22 @@ def must_go_by_column(weights: Array, log: bool) -> bool:
     A column may span no more than a band; and for logs, which are taken relative to the
     nearest row, that row must count in every column.
     """
-    exponent = _exponents(weights)
-    top = exponent.max(axis=0)
-    lowest = np.where(exponent == ZERO, top, exponent).min(axis=0)
-    return bool(
-        (log and (exponent == ZERO).any()) or (top - lowest > BAND[itemsize(weights)]).any()
-    )
+    if log and bool((weights == 0).any()):
+        return True
+    top, lowest = _column_exponents(weights)
+    return bool((top - lowest > BAND[itemsize(weights)]).any())
+
+
+def _column_exponents(weights: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the largest and the least binary exponent of each column's weights that are not zero.
+
+    Tensors stay on their device: only these two numbers for each column come to the host.
+    """
+    xp = array_namespace(weights)
+    sizes = xp.abs(detached(weights))
+    least = xp.min(xp.where(sizes == 0, xp.inf, sizes), axis=0)
+    top, lowest = _exponents(xp.stack([xp.max(sizes, axis=0), least]))
+    return top, np.where(top == ZERO, ZERO, lowest)
 
 
 def _exponents(weights: Array) -> NDArray[np.int64]:

@@ -19,9 +19,10 @@ and the parts of a distributed array alike.
 
 A backend is a module that says three things: ``OWNS``, the kinds of arrays that it is for
 (`kind_of`); ``refuses(problem)``, a reason that a user can read or None; and ``run(problem)``.
-They are imported when a sum needs them, so that ``import mercer`` stays light.  The first two make
-new problems of a problem and give them to `compute` again: rows in blocks become pairs of blocks in
-memory; weights and groups in memory become segments, which all others take.
+They are imported when a sum needs them, so that ``import mercer`` stays light.  The first three
+make new problems of a problem and give them to `compute` again: rows in blocks become pairs of
+blocks in memory; rows that several devices share become parts; weights and groups in memory become
+segments, which all others take.
 """
 
 from abc import ABC, abstractmethod
@@ -270,6 +271,7 @@ def are_far(logs: Array) -> Array:
 # The first backend that owns the arrays and does not refuse computes the problem.
 _BACKENDS = (
     "mercer.sums.dask",
+    "mercer.sums._devices",
     "mercer.sums._in_memory",
     "mercer.sums.cuda",
     "mercer.sums.torch",

@@ -17,7 +17,7 @@ from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem, law
-from mercer.sums.cuda import _left_out
+from mercer.sums.cuda import _columns, _left_out
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -67,8 +67,8 @@ def refuses(problem: Problem) -> str | None:
         return ""  # The torch backend gives the reason.
     if _kind(problem.kernel) is None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
-    if problem.weights_are_columns:
-        return "columns of weights are summed by torch"
+    if problem.weights_are_columns and problem.log:
+        return "logarithms of sums with columns of weights are taken by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
     if problem.n_rows * problem.n_columns < _WORTH_COMPILING:
@@ -102,6 +102,9 @@ def run(problem: Problem) -> Any:
     """Return the sums, or their logarithms, as (bandwidths, rows of X, outputs) in float64."""
     if problem.is_left_out:
         return retry_in_smaller_parts(problem, lambda: _left_out.fused_left_out_sums(problem))
+    if problem.weights_are_columns:
+        kind = _kind(problem.kernel)
+        return differentiable(problem, lambda part: _columns.fused_column_sums(part, kind))
     return differentiable(problem, fused_sums)
 
 
