@@ -4,7 +4,6 @@ Nodes are chosen on a sample of at most 10 000 rows, as in memory.  All rows the
 each block adds up its moments, m × m numbers, which are merged in a tree.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from mercer.samples import (
     check_training,
     compute_arrays,
     draw_rows,
+    from_memory,
     in_memory,
     log_priors,
 )
@@ -39,20 +39,28 @@ Array = NDArray[np.float64]
 _BLOCK = 2**21  # A block of node kernels has this many entries.
 
 
-def fit_exact(
-    model: "Exact", X: Any, y: Any, sample_weight: Any = None, *, most: Callable[[], int]
-) -> "Exact":
-    """Load a short table and fit it; ValueError for a long one."""
+def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None) -> "Exact":
+    """Load the rows and fit them; sums over all of them are computed block by block.
+
+    The kernel is chosen on samples, and what steers an iterative solution is built, in one place.
+    """
     _check_chunks(X)
-    if X.shape[0] > most():
+    model._validate_params()
+    n_bytes = 8 * X.shape[0] * X.shape[1]
+    if n_bytes > working_memory():
         raise ValueError(
-            f"KernelFisherDiscriminant decomposes the kernel matrix of all rows in one place, and "
-            f"takes Dask arrays of up to {most()} rows, got {X.shape[0]}; use "
+            f"KernelFisherDiscriminant keeps all rows of a Dask array in one place beside the "
+            f"blocks, and these {X.shape[0]} take {n_bytes / 2**20:.0f} MiB, more than "
+            f"working_memory={working_memory() / 2**20:.0f} MiB; use "
             "SparseKernelFisherDiscriminant, which passes over the blocks once."
         )
+    size = X.chunks[0][0]
     X, y, sample_weight = (in_memory(A) for A in (X, y, sample_weight))
-    fitted: Exact = model.fit(X, y, sample_weight)
-    return fitted
+
+    def share_rows(rows: Any) -> Any:
+        return from_memory(rows, size).persist()
+
+    return model._fit_in_memory(X, y, sample_weight, share_rows)
 
 
 def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "Sparse":

@@ -53,18 +53,7 @@ def kernel_products(function: KernelFunction, X: Any, coef: Array) -> Array:
     """
     if function.kernel not in _ENGINE_NAMES:
         return combine_kernel(function, X, X, coef)
-    name, width = _in_the_engine(function)
-    xp: Any = array_namespace(coef)
-    top = xp.max(xp.abs(coef), axis=0)
-    top = xp.where(top > 0, top, xp.ones_like(top))
-    weights = coef / top
-    # Weights that are nothing beside the largest of their column would ask for a pass of their own.
-    weights = xp.where(xp.abs(weights) < _NOTHING[X.dtype.itemsize], 0.0, weights)
-    X = function.scaled(X)
-    if X.dtype.itemsize == 4:
-        weights = xp.astype(weights, xp.float32)
-    sums = in_memory(kernel_sum(X, weights=weights, bandwidth=width, kernel=name))
-    return xp.astype(sums, xp.float64, copy=False) * top
+    return _engine_sums(function, X, None, coef)
 
 
 def _in_the_engine(function: KernelFunction) -> tuple[str, float]:
@@ -75,9 +64,17 @@ def _in_the_engine(function: KernelFunction) -> tuple[str, float]:
 
 
 def _engine_sums(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array:
-    """Return sums of a kernel that the engine has, in float64."""
-    xp: Any = array_namespace(X)
+    """Return sums of a kernel that the engine has, in float64; of X with itself if Y is None."""
+    xp: Any = array_namespace(coef)
     name, width = _in_the_engine(function)
-    X, Y = function.scaled(X), function.scaled(Y)
-    sums = kernel_sum(X, Y, weights=coef, bandwidth=width, kernel=name)
-    return xp.astype(sums, xp.float64, copy=False)
+    X, Y = function.scaled(X), None if Y is None else function.scaled(Y)
+    # Columns may be of any scale, and weights that are nothing beside the largest of their column
+    # would ask for a pass of their own.
+    top = xp.max(xp.abs(coef), axis=0)
+    top = xp.where(top > 0, top, xp.ones_like(top))
+    weights = coef / top
+    weights = xp.where(xp.abs(weights) < _NOTHING[X.dtype.itemsize], 0.0, weights)
+    if X.dtype.itemsize == 4:
+        weights = xp.astype(weights, xp.float32)
+    sums = in_memory(kernel_sum(X, Y, weights=weights, bandwidth=width, kernel=name))
+    return xp.astype(sums, xp.float64, copy=False) * top
