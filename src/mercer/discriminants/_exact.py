@@ -25,7 +25,12 @@ from mercer.discriminants._choice import Candidates
 from mercer.discriminants._coding import class_sums, encode, rotate
 from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
-from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
+from mercer.discriminants._iterative import (
+    Effort,
+    expand_iteratively,
+    is_summed_in_single_precision,
+    most_iterative_rows,
+)
 from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import loo_rule
 from mercer.samples import (
@@ -402,6 +407,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         tuned, coef = found.tuned, found.coef
         self.n_iter_ = found.n_steps
+        # Answers are computed as the fit was.
+        self._is_single = self.solver_ == "iterative" and is_summed_in_single_precision(X)
         kernel = found.kernel.with_gamma(tuned.gamma)
         self._set_kernel(kernel, candidates, trials, X, coding.rule_weights)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}
@@ -455,8 +462,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         if self.kernel == "precomputed":
             xp: Any = array_namespace(X)
             return xp.astype(xp.take(X, self.support_, axis=1), xp.float64, copy=False) @ coef
-        if self.solver_ == "iterative" and is_on_gpu(X) and self._kernel.is_of_distance:
-            # In float32, as the fit was: the engine is some fifty times as quick there.
+        if self._is_single:
             xp = array_namespace(X)
             centre = xp.mean(self.X_fit_, axis=0)
             rows = (xp.astype(A - centre, xp.float32) for A in (X, self.X_fit_))

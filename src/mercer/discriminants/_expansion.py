@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, FloatArray, take_rows
+from mercer._memory import is_on_gpu
 from mercer.discriminants._choice import CLIMB_ROWS
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._trial import BASIS_ROWS, Criterion, Gram, Trial, climb, ridge_column
@@ -16,8 +17,10 @@ from mercer.discriminants._width import landmark_basis, ridge_scale_path, tune_w
 from mercer.kernels import KernelFunction
 from mercer.spectral import RidgeSolution, factor_kernel
 
-# Widths and ridges that are tried on up to 4 000 rows.
-CLIMB_STEPS = 6
+# Widths and ridges that are tried on a sample.
+_CLIMB_STEPS = 6
+# On a GPU, they are tried on so many rows too.
+_CLIMB_ROWS_ON_GPU = 16_000
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,7 @@ class Expansion:
 
 def expand_on_all(trial: Trial, criterion: Criterion, coding: Coding, X: Array) -> Expansion:
     """Expand on all rows: the kernel of a trial, at the ridge that is best for all of them."""
-    if X.shape[0] > BASIS_ROWS:
-        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, CLIMB_STEPS)
+    trial = climb_samples(trial, X, coding, criterion)
     coding, kernel = coding.like(X), trial.kernel
     gram = Gram.of(kernel, X, None, criterion)
     base = gram.base if criterion.penalty == "coef" else None
@@ -66,6 +68,15 @@ def expand_on_all(trial: Trial, criterion: Criterion, coding: Coding, X: Array) 
         coef = kernel.profile(base).T @ coef
     tuned = replace(tuned, results=with_chosen_width(trial.surface, tuned.results))
     return Expansion(kernel, tuned, coef, mean @ coef)
+
+
+def climb_samples(trial: Trial, X: Array, coding: Coding, criterion: Criterion) -> Trial:
+    """Return the trial at the width and ridge that are best on up to 4 000 rows, more on a GPU."""
+    if X.shape[0] > BASIS_ROWS:
+        trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _CLIMB_STEPS)
+        if is_on_gpu(X):
+            trial = climb(trial, X, coding, criterion, _CLIMB_ROWS_ON_GPU, _CLIMB_STEPS)
+    return trial
 
 
 def tune_ridge(

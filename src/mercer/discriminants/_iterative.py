@@ -20,15 +20,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer._arrays import Array, FloatArray, like
 from mercer._memory import budget_for, is_on_gpu
-from mercer.discriminants._choice import CLIMB_ROWS
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._expansion import (
-    CLIMB_STEPS,
     Expansion,
+    climb_samples,
     tune_ridge,
     with_chosen_width,
 )
-from mercer.discriminants._trial import Criterion, Trial, climb
+from mercer.discriminants._trial import Criterion, Trial
 from mercer.discriminants._tuning import given_ridge, ridge_path
 from mercer.kernels import KernelFunction
 from mercer.spectral import (
@@ -97,12 +96,13 @@ def expand_iteratively(
 
     `share_rows` puts rows where their sums are computed: in the blocks of a Dask array.
     """
-    trial = climb(trial, X, coding, criterion, CLIMB_ROWS, CLIMB_STEPS)
+    trial = climb_samples(trial, X, coding, criterion)
     coding, kernel = coding.like(X), trial.kernel
     diagonal = kernel_diagonal(kernel, X)
     unit = float(array_namespace(X).mean(diagonal))
     alphas = ridge_path(unit) if criterion.alpha is None else given_ridge(criterion.alpha, unit)
-    rows = _Rows.of(kernel, X, diagonal, coding.weights, share_rows)
+    is_single = is_summed_in_single_precision(X)
+    rows = _Rows.of(kernel, X, diagonal, coding.weights, is_single, share_rows)
     solver = _Solver(rows, coding.targets, effort)
     tuned = tune_ridge(trial, alphas, solver.solve, coding, criterion, most=2)
     solver.warn_unless_converged()
@@ -110,6 +110,21 @@ def expand_iteratively(
     level = coding.weights @ rows.products(coef)
     tuned = replace(tuned, results=with_chosen_width(trial.surface, tuned.results))
     return Expansion(kernel, tuned, coef, level, solver.n_steps)
+
+
+def is_factored(X: Array) -> bool:
+    """Tell whether half of the kernel matrix is factored in float32."""
+    most = most_panel_rows(budget_for(X))
+    return bool(X.shape[0] <= (min(most, _MOST_FACTORED_ON_GPU) if is_on_gpu(X) else most))
+
+
+def is_summed_in_single_precision(X: Array) -> bool:
+    """Tell whether kernels of all pairs of rows are summed in float32.
+
+    On a GPU the engine is some fifty times as quick there, and where no factor in float32 steers
+    the steps, their number makes that count.
+    """
+    return is_on_gpu(X) and not is_factored(X)
 
 
 def kernel_diagonal(kernel: KernelFunction, X: Array) -> Array:
@@ -133,7 +148,7 @@ class _Rows:
     kernel : KernelFunction
         Of the rows as they are here.
     X : array of shape (n_rows, n_features)
-        On a GPU in float32, about their mean: the engine is some fifty times as quick there.
+        In float32 where kernels are summed so, about their mean.
     shared : array or Dask array
         The same rows, where sums over all of them are computed.
     diagonal, root : arrays of shape (n_rows,)
@@ -153,14 +168,14 @@ class _Rows:
         X: Array,
         diagonal: Array,
         weights: Array,
+        is_single: bool,
         share_rows: Callable[[Array], Array] | None,
     ) -> "_Rows":
         xp: Any = array_namespace(X)
         if kernel.is_of_distance:
             X = kernel.scaled(X - xp.mean(X, axis=0))
             kernel = replace(kernel, scales=None)
-            if is_on_gpu(X):
-                X = xp.astype(X, xp.float32)
+            X = xp.astype(X, xp.float32) if is_single else X
         shared = X if share_rows is None else share_rows(X)
         return cls(kernel, X, shared, diagonal, xp.sqrt(weights))
 
@@ -229,13 +244,10 @@ class _Solver:
         if isinstance(self.preconditioner, _Approximation):
             return self.preconditioner
         self.preconditioner = None  # so that one factor has left before the next one comes
-        n_rows, rows = self.rows.X.shape[0], self.rows
-        on_gpu = is_on_gpu(rows.X)
-        most = most_panel_rows(budget_for(rows.X))
-        if n_rows <= (min(most, _MOST_FACTORED_ON_GPU) if on_gpu else most):
-            self.preconditioner = _Factor.of(rows, alpha)
+        if is_factored(self.rows.X):
+            self.preconditioner = _Factor.of(self.rows, alpha)
         else:
-            self.preconditioner = _Approximation.of(rows, alpha, self.rng)
+            self.preconditioner = _Approximation.of(self.rows, alpha, self.rng)
         return self.preconditioner
 
     def _answer(

@@ -21,7 +21,10 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
+from mercer._memory import row_slabs
 
+# Kernels are computed so many at a time, 256 MiB of them.
+_NUMBERS_AT_ONCE = 2**25
 # Nyström columns are drawn in this many rounds, each by what the rounds before left unexplained.
 _ROUNDS = 8
 # Rounding of single precision, relative to a unit diagonal, that must not make a block negative.
@@ -40,7 +43,7 @@ class NystromBlocks:
         Which row stands where; n_rows where none does.
     whiten : array of shape (n_blocks, size, size)
         W, lower triangles.
-    shared : array of shape (n_blocks, size, rank)
+    shared : array of shape (n_blocks · size, rank)
         G.
     core : float64 array of shape (rank, rank)
         The lower Cholesky factor of I + GᵀG.
@@ -86,95 +89,121 @@ class NystromBlocks:
         order = np.full((len(blocks), size), n_rows)
         for place, rows in zip(order, blocks, strict=True):
             place[: len(rows)] = rows
-        places = [like(rows, diagonal, dtype=xp.int64) for rows in blocks]
-        F = _nystrom_factor(entries, diagonal, places, rank, rng)
-        rank = F.shape[2]
+        layout = _Layout.of(order, n_rows, diagonal)
+        F = _nystrom_factor(entries, diagonal, layout, rank, rng)
+        rank = F.shape[1]
         whiten = xp.zeros((len(blocks), size, size), dtype=xp.float32, device=device(diagonal))
         core = xp.eye(rank, dtype=xp.float64, device=device(diagonal))
-        for b, rows in enumerate(places):
-            n = rows.shape[0]
-            here = xp.astype(F[b, :n, :], xp.float64)
-            left = xp.astype(entries(rows, rows), xp.float64) - here @ here.T
-            inverse = _inverse_factor(left, xp.take(ridge, rows) + _SLACK)
+        for b, rows in enumerate(blocks):
+            n, start = len(rows), b * size
+            at = layout.rows[start : start + n]
+            here = xp.astype(F[start : start + n, :], xp.float64)
+            left = xp.astype(entries(at, at), xp.float64) - here @ here.T
+            inverse = _inverse_factor(left, xp.take(ridge, at) + _SLACK)
             whiten[b, :n, :n] = inverse
             here = inverse @ here
             core += here.T @ here
-            F[b, :n, :] = here
-        return cls(like(order.ravel(), diagonal, dtype=xp.int64), whiten, F, _root(core), n_rows)
+            F[start : start + n, :] = here
+        return cls(layout.order, whiten, F, _root(core), n_rows)
 
     def solve(self, B: Array) -> Array:
         """Return M⁻¹B to single precision; B is (n_rows, n_columns)."""
         xp: Any = array_namespace(B)
-        n_blocks, size, rank = self.shared.shape
+        shape = (*self.whiten.shape[:2], B.shape[1])
         V = xp.take(xp.concat([B, xp.zeros_like(B[:1, :])]), self.order, axis=0)
-        V = xp.reshape(xp.astype(V, xp.float32), (n_blocks, size, B.shape[1]))
-        V = self.whiten @ V
-        if rank:
-            G = xp.reshape(self.shared, (n_blocks * size, rank))
-            inner = xp.astype(G.T @ xp.reshape(V, (n_blocks * size, -1)), xp.float64)
-            inner = solve_triangular(self.core, inner, lower=True)
-            inner = solve_triangular(self.core, inner, lower=True, transposed=True)
-            V = V - xp.reshape(G @ xp.astype(inner, xp.float32), V.shape)
+        V = self.whiten @ xp.reshape(xp.astype(V, xp.float32), shape)
+        inner = xp.astype(self.shared.T @ xp.reshape(V, (-1, shape[2])), xp.float64)
+        inner = solve_triangular(self.core, inner, lower=True)
+        inner = solve_triangular(self.core, inner, lower=True, transposed=True)
+        V = V - xp.reshape(self.shared @ xp.astype(inner, xp.float32), shape)
         V = xp.matrix_transpose(self.whiten) @ V
-        out = xp.zeros((self.n_rows + 1, B.shape[1]), dtype=B.dtype, device=device(B))
-        out[self.order, :] = xp.reshape(xp.astype(V, B.dtype), (n_blocks * size, -1))
+        out = xp.zeros((self.n_rows + 1, shape[2]), dtype=B.dtype, device=device(B))
+        out[self.order, :] = xp.reshape(xp.astype(V, B.dtype), (-1, shape[2]))
         return out[: self.n_rows, :]
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of M⁻¹ in float64."""
         xp: Any = array_namespace(self.whiten)
-        n_blocks, size, rank = self.shared.shape
+        n_blocks, size, _ = self.whiten.shape
         out = xp.zeros(self.n_rows + 1, dtype=xp.float64, device=device(self.whiten))
         for b in range(n_blocks):
-            W = self.whiten[b, :, :]
-            found = xp.sum(W**2, axis=0, dtype=xp.float64)
-            if rank:
-                half = solve_triangular(
-                    self.core, xp.astype(self.shared[b, :, :].T, xp.float64), lower=True
-                )
-                found -= xp.sum((xp.astype(half, xp.float32) @ W) ** 2, axis=0, dtype=xp.float64)
-            out[self.order[b * size : (b + 1) * size]] = found
+            W, here = self.whiten[b, :, :], slice(b * size, (b + 1) * size)
+            G = xp.astype(self.shared[here, :].T, xp.float64)
+            half = xp.astype(solve_triangular(self.core, G, lower=True), xp.float32)
+            own = xp.sum(W**2, axis=0, dtype=xp.float64)
+            out[self.order[here]] = own - xp.sum((half @ W) ** 2, axis=0, dtype=xp.float64)
         return out[: self.n_rows]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where rows stand in blocks that are filled up to one size.
+
+    Attributes
+    ----------
+    order : int array of shape (n_places,)
+        The row at each place; n_rows where none is.
+    rows : int array of shape (n_places,)
+        The same, with the first row where none is.
+    is_row : bool array of shape (n_places, 1)
+        Whether there is one.
+    place : ndarray of int of shape (n_rows,)
+        The place of each row.
+    """
+
+    order: Array
+    rows: Array
+    is_row: Array
+    place: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, order: NDArray[np.intp], n_rows: int, like_this: Array) -> "_Layout":
+        xp: Any = array_namespace(like_this)
+        flat = order.ravel()
+        is_row = flat < n_rows
+        place = np.empty(n_rows, dtype=np.intp)
+        place[flat[is_row]] = np.flatnonzero(is_row)
+        numbers = (like(A, like_this, dtype=xp.int64) for A in (flat, np.where(is_row, flat, 0)))
+        return cls(*numbers, like(is_row, like_this, dtype=xp.bool)[:, None], place)
 
 
 def _nystrom_factor(
     entries: Callable[[Array, Array], Array],
     diagonal: Array,
-    places: list[Array],
+    layout: _Layout,
     rank: int,
     rng: np.random.RandomState,
 ) -> Array:
-    """Return F in float32, block by block: (n_blocks, size, rank).
+    """Return F in float32, (n_places, rank), with zeros where there is no row.
 
     Randomly pivoted Cholesky by rounds: rows are drawn in proportion to what is unexplained of
     them, a round at a time.
     """
     xp: Any = array_namespace(diagonal)
-    size = max(rows.shape[0] for rows in places)
-    F = xp.zeros((len(places), size, rank), dtype=xp.float32, device=device(diagonal))
+    n_places = layout.rows.shape[0]
+    F = xp.zeros((n_places, rank), dtype=xp.float32, device=device(diagonal))
     left, taken = np.array(to_numpy(diagonal)), 0
     total, per_round = left.sum(), -(-rank // _ROUNDS)
-    at = np.empty((len(left), 2), dtype=np.intp)  # block of each row, and its place there
-    for b, rows in enumerate(places):
-        at[to_numpy(rows)] = np.stack([np.full(len(rows), b), np.arange(len(rows))], axis=1)
     while taken < rank and left.sum() > _EXPLAINED * total:
         drawn = _draw(left, min(per_round, rank - taken), rng)
         columns = like(drawn, diagonal, dtype=xp.int64)
-        known = F[like(at[drawn, 0], columns), like(at[drawn, 1], columns), :taken]
-        among = xp.astype(entries(columns, columns), xp.float64)
+        known = take_rows(F, layout.place[drawn])[:, :taken]
         known64 = xp.astype(known, xp.float64)
-        root = _root(among - known64 @ known64.T)
-        new = slice(taken, taken + len(drawn))
-        for b, rows in enumerate(places):
-            n = rows.shape[0]
-            fresh = xp.astype(entries(rows, columns), xp.float32) - F[b, :n, :taken] @ known.T
+        root = _root(xp.astype(entries(columns, columns), xp.float64) - known64 @ known64.T)
+        new, explained = slice(taken, taken + len(drawn)), []
+        for start, stop in row_slabs(n_places, len(drawn), _NUMBERS_AT_ONCE):
+            here = slice(start, stop)
+            fresh = xp.astype(entries(layout.rows[here], columns), xp.float32)
+            fresh = fresh - F[here, :taken] @ known.T
             fresh = solve_triangular(root, xp.astype(fresh.T, xp.float64), lower=True).T
-            F[b, :n, new] = fresh
-            left[to_numpy(rows)] -= to_numpy(xp.sum(fresh**2, axis=1))
+            fresh = xp.where(layout.is_row[here], fresh, 0.0)
+            F[here, new] = fresh
+            explained.append(xp.sum(fresh**2, axis=1))
+        left -= to_numpy(xp.concat(explained))[layout.place]
         left[drawn] = 0.0
         left = np.maximum(left, 0.0)
         taken = new.stop
-    return F if taken == rank else F[:, :, :taken]
+    return F if taken == rank else F[:, :taken]
 
 
 def _draw(shares: NDArray[np.float64], size: int, rng: np.random.RandomState) -> NDArray[np.intp]:

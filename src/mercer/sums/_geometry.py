@@ -84,7 +84,11 @@ def choose_geometry(
     limit = limits[problem.log] if problem.precision == "high" else limits[2]
     if problem.X.shape[1] <= DIFFERENCES_UP_TO:
         limit = min(limit, at_few_features)
-    if limit == 0 or not problem.kernel.is_smooth:
+    # The root of a small square needs products that are better than the rows' own arithmetic.
+    is_rough = not problem.kernel.is_smooth or (
+        problem.kernel.bandwidth_power == 1 and products_up_to is None
+    )
+    if limit == 0 or is_rough:
         return Geometry(scale, None, bandwidths)
     largest = limit / problem.kernel.coefficient(bandwidths[-1])
     centre = like(low + high, problem.X)

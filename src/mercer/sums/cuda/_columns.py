@@ -51,6 +51,7 @@ COLUMN_TILES = {
 _TILE_OF_MANY_OUTPUTS = Tile(64, 32, fold=0, warps=2, stages=2)
 _STREAMED_TILE_OF_MANY_OUTPUTS = Tile(128, 64, fold=0, warps=8, stages=3, blocks=16)
 _WIDTHS = (16, 32, 64)  # Columns of weights are filled up to one of these.
+_ROOT = 1  # the number of exponentials of the distance itself, as in _kernels
 _PARTS = 3  # bfloat16 numbers for each weight
 
 
@@ -82,7 +83,8 @@ def _one_pass(problem: Problem, kind: int | None, weights: Array) -> Array:
     n_outputs = weights.shape[1]
     width = next(width for width in _WIDTHS if n_outputs <= width)
     geometry = choose_tensor_geometry(problem)
-    packer = Packer.of(problem, geometry)
+    # A square root makes small errors of small squares large ones.
+    packer = Packer.of(problem, geometry, precise=kind == _ROOT)
     tile = _tile_of(packer, width)
     columns = TensorColumns.of(problem, tile.columns)
     rows = Rows.of(problem, columns)
