@@ -42,6 +42,7 @@ from mercer.samples import (
     stratified_rows,
 )
 from mercer.sums import combine_kernel
+
 # Above the rows for which all of them are solved, the expansion stands on this many.
 _LANDMARKS = 1000
 # A factorisation in full holds this many matrices of all pairs at its peak.

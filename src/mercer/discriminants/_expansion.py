@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array, FloatArray, take_rows
 from mercer._memory import is_on_gpu
-from mercer.discriminants._choice import CLIMB_ROWS
+from mercer.discriminants._choice import CLIMB_ROWS, GPU_CLIMB_ROWS
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._trial import BASIS_ROWS, Criterion, Gram, Trial, climb, ridge_column
 from mercer.discriminants._tuning import Tuned, best_entry, given_ridge, tie_slack, tune
@@ -19,8 +19,6 @@ from mercer.spectral import RidgeSolution, factor_kernel
 
 # Widths and ridges that are tried on a sample.
 _CLIMB_STEPS = 6
-# On a GPU, they are tried on so many rows too.
-_CLIMB_ROWS_ON_GPU = 16_000
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def climb_samples(trial: Trial, X: Array, coding: Coding, criterion: Criterion) 
     if X.shape[0] > BASIS_ROWS:
         trial = climb(trial, X, coding, criterion, CLIMB_ROWS, _CLIMB_STEPS)
         if is_on_gpu(X):
-            trial = climb(trial, X, coding, criterion, _CLIMB_ROWS_ON_GPU, _CLIMB_STEPS)
+            trial = climb(trial, X, coding, criterion, GPU_CLIMB_ROWS, _CLIMB_STEPS)
     return trial
 
 

@@ -104,7 +104,9 @@ def expand_iteratively(
     is_single = is_summed_in_single_precision(X)
     rows = _Rows.of(kernel, X, diagonal, coding.weights, is_single, share_rows)
     solver = _Solver(rows, coding.targets, effort)
-    tuned = tune_ridge(trial, alphas, solver.solve, coding, criterion, most=2)
+    # Estimates of leverages do not tell neighbouring ridges apart.
+    most = 2 if is_factored(X) else 1
+    tuned = tune_ridge(trial, alphas, solver.solve, coding, criterion, most)
     solver.warn_unless_converged()
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
     level = coding.weights @ rows.products(coef)
@@ -189,32 +191,32 @@ class _Rows:
 
 
 class _Solver:
-    """Solves the problem at one ridge after the other, each from where the last one ended."""
+    """Solves the problem at one ridge after the other."""
 
     def __init__(self, rows: _Rows, targets: Array, effort: Effort) -> None:
         self.rows, self.targets, self.effort = rows, targets, effort
         self.n_steps = 0
         self.last: Solution | None = None
-        self.signs: Array | None = None
         # The solution does not depend on these draws, but for its last digits.
         self.rng = np.random.RandomState(0)
-        self.preconditioner: _Factor | _Approximation | None = None
 
     def solve(self, alpha: float) -> RidgeAnswer | None:
         """Return the solution at a ridge, or None where the kernel is not positive."""
         root, rows = self.rows.root, self.rows
         xp = array_namespace(root)
-        steer = self._preconditioner(alpha)
+        steer: _Factor | _Approximation | None
+        if is_factored(rows.X):
+            steer = _Factor.of(rows, alpha)
+        else:
+            steer = _Approximation.of(rows, alpha, self.rng)
         if steer is None:
             return None
         level = root[:, None]
         wanted = [level * self.targets, level]
         tol = np.full(self.targets.shape[1] + 1, self.effort.tol)
         if not steer.is_exact:
-            if self.signs is None:
-                signs = self.rng.randint(0, 2, (root.shape[0], _N_PROBES)) * 2.0 - 1.0
-                self.signs = like(signs, root)
-            wanted.append(self.signs)
+            signs = self.rng.randint(0, 2, (root.shape[0], _N_PROBES)) * 2.0 - 1.0
+            wanted.append(like(signs, root))
             tol = np.concatenate([tol, np.full(_N_PROBES, max(self.effort.tol, _PROBE_TOL))])
         B = xp.concat(wanted, axis=1)
 
@@ -222,33 +224,15 @@ class _Solver:
             return root[:, None] * rows.products(root[:, None] * V) + alpha * V
 
         watch = _Watch(self.targets.shape[1], root, steer, self.effort)
-        start = None if steer.is_exact or self.last is None else self.last.X
         try:
             found = conjugate_gradients(
-                product,
-                steer.solve,
-                B,
-                tol=tol,
-                max_iter=self.effort.max_iter,
-                start=start,
-                watch=watch,
+                product, steer.solve, B, tol=tol, max_iter=self.effort.max_iter, watch=watch
             )
         except NotPositiveError:
             return None
         self.last = found
         self.n_steps += found.n_steps
         return self._answer(found.X, B, steer, alpha)
-
-    def _preconditioner(self, alpha: float) -> "_Factor | _Approximation | None":
-        """Return what steers the steps at this ridge; an approximation serves the next one too."""
-        if isinstance(self.preconditioner, _Approximation):
-            return self.preconditioner
-        self.preconditioner = None  # so that one factor has left before the next one comes
-        if is_factored(self.rows.X):
-            self.preconditioner = _Factor.of(self.rows, alpha)
-        else:
-            self.preconditioner = _Approximation.of(self.rows, alpha, self.rng)
-        return self.preconditioner
 
     def _answer(
         self, X: Array, B: Array, steer: "_Factor | _Approximation", alpha: float

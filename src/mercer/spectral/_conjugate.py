@@ -47,7 +47,6 @@ def conjugate_gradients(
     *,
     tol: FloatArray,
     max_iter: int,
-    start: Array | None = None,
     watch: Callable[[int, Array, FloatArray], bool] | None = None,
 ) -> Solution:
     """Solve AX = B for every column of B.
@@ -65,8 +64,6 @@ def conjugate_gradients(
         part in no further product.
     max_iter : int
         Most products.
-    start : array of the shape of B or None
-        Where to begin; zeros if None.
     watch : callable or None
         Called after each step with its number, the solution so far and the relative residuals;
         where it returns True, that is the answer.
@@ -84,8 +81,7 @@ def conjugate_gradients(
     """
     xp = array_namespace(B)
     norms = np.maximum(_norms(B), np.finfo(float).tiny)
-    X = xp.zeros_like(B) if start is None else xp.asarray(start, copy=True)
-    R = xp.asarray(B, copy=True) if start is None else B - product(X)
+    X, R = xp.zeros_like(B), B
     residuals, step, ended = _norms(R) / norms, 0, "max_iter"
     at = np.flatnonzero(residuals > tol)  # the columns that are not solved yet
     R, P, rho = _columns(R, at), None, None

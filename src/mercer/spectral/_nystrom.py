@@ -240,9 +240,7 @@ def _inverse_factor(left: Array, ridge: Array) -> Array:
     return solve_triangular(factor, one, lower=True)
 
 
-def split_in_neighbours(
-    X: Array, size: int, rng: np.random.RandomState
-) -> list[NDArray[np.intp]]:
+def split_in_neighbours(X: Array, size: int, rng: np.random.RandomState) -> list[NDArray[np.intp]]:
     """Cut rows into blocks of near ones, of at most `size` rows each.
 
     Halves along the direction in which rows vary most, again and again.

@@ -47,7 +47,9 @@ class PanelFactor:
         for j, panel in enumerate(panels):
             width = panel.shape[1]
             top = cholesky(panel[:width, :], lower=True)
-            if top is None or not bool(array_namespace(top).all(array_namespace(top).isfinite(top))):
+            if top is None or not bool(
+                array_namespace(top).all(array_namespace(top).isfinite(top))
+            ):
                 return None
             panel[:width, :] = top
             if panel.shape[0] == width:
