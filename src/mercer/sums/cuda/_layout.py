@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
+from mercer._arrays import Array, like
 from mercer._memory import row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
@@ -119,7 +119,7 @@ class TensorColumns:
         order = place if problem.order is None else torch.as_tensor(problem.order, **where)
         if len(lengths) > 1:
             shift, repeats = (
-                torch.as_tensor(v, **where) for v in (starts[:-1] - bounds[:-1], lengths)
+                like(v, problem.X, torch.int64) for v in (starts[:-1] - bounds[:-1], lengths)
             )
             place = place + torch.repeat_interleave(shift, repeats, output_size=problem.n_columns)
         columns = torch.full((n_columns,), -1, **where)
