@@ -22,6 +22,7 @@ from mercer.samples import (
     first_true,
     in_memory,
     is_in_blocks,
+    kind_of,
     match_rows,
 )
 from mercer.sums._problem import Box, Problem, Removal, compute
@@ -257,6 +258,23 @@ def left_out_log_sums(
     )  # fmt: skip
     logs, drifts = compute(problem)
     return logs, drifts
+
+
+def expect_left_out_sums(X: Array, *, removes: bool, squared: bool) -> None:
+    """Tell that left-out sums of X will be asked for, so that a GPU's code is compiled meanwhile.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    removes : bool
+        Whether something will be removed from densities.
+    squared : bool
+        Whether these sum the squared kernel.
+    """
+    if kind_of(X) == "cuda":
+        from mercer.sums.cuda._ahead import expect_left_out_sums as expect
+
+        expect(X, removes, squared)
 
 
 def state(

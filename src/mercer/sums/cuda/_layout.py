@@ -18,6 +18,7 @@ from mercer._arrays import Array, like
 from mercer._memory import row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
+from mercer.sums.cuda._launch import launch
 
 _LN2 = 0.6931471805599453
 # The forms of distances, numbered as in _kernels.
@@ -39,6 +40,12 @@ _PRODUCTS_AT_FEW_FEATURES = 2.0**6
 # From this exponent on, products of M are too inexact: for nearly equal rows they are off by 1.5e-7
 # of it (RESIDENT and STREAMED: twice that).
 _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
+# At precision="fast", rows are rounded once.  Rounding δ of x changes ‖x − y‖² by 2(x − y)·δ if norms
+# are rounded too, and by −2y·δ if not.  Over all y near x, one of them all but cancels: the former
+# in narrow windows, which hold y ≈ x; the latter in wide ones, where y is as often on either side.
+# Exact norms are taken up to this exponent at the radius, and where windows are wider than the data
+# in most directions, r²/2b² ≤ d/2.
+_EXACT_NORMS_UP_TO = 16.0
 
 
 @cache
@@ -247,6 +254,8 @@ class Packer:
         How many units the radius is.
     width : int
         Features of a packed row.
+    exact_norms : bool
+        Whether norms are those of rows before they are rounded; only if `fast`.
     """
 
     geometry: Geometry
@@ -256,6 +265,7 @@ class Packer:
     radius: Array
     units: float
     width: int
+    exact_norms: bool = False
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
@@ -267,13 +277,15 @@ class Packer:
         form = next((form for form, most in _UP_TO.items() if d <= most), STREAMED)
         width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
         _raise_to_largest_norm(radius, problem, geometry)
+        exact_norms, coefficient = False, problem.kernel.coefficient(geometry.bandwidths[-1])
         if form == TOGETHER or fast:
             precise = False  # TOGETHER computes all products anyway, and `fast` only one.
+            if fast and form not in NARROW:
+                exact_norms = float(radius) * coefficient <= min(d / 2, _EXACT_NORMS_UP_TO)
         elif not precise:
-            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
-            precise = exponent > _PRECISE_FROM[form]
+            precise = float(radius) * coefficient > _PRECISE_FROM[form]
         units = _UNITS - (isqrt(d) + 1) / 2  # Rounding lengthens a row by at most √d/2.
-        return cls(geometry, form, fast, precise, radius, units, width)
+        return cls(geometry, form, fast, precise, radius, units, width, exact_norms)
 
     @property
     def bytes_per_row(self) -> int:
@@ -308,16 +320,18 @@ class Packer:
         )  # fmt: skip
         how = {"NATURAL": natural, "SIDE": side, "FORM": self.form}
         how |= {"FAST": self.fast, "PRECISE": self.precise}
-        grid = (-(-n // 64),)
+        n_blocks = -(-n // 64)
         if narrow:
-            pack_kernels().pack_narrow[grid](
+            launch(
+                pack_kernels().pack_narrow, n_blocks,
                 *given, *A.stride(), self.geometry.scale, self.units,
                 ROWS=64, **how,
             )  # fmt: skip
         else:
-            pack_kernels().pack_products[grid](
+            launch(
+                pack_kernels().pack_products, n_blocks,
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
-                2.0 if side == 1 else 1.0, ROWS=64, FEATURES=min(self.width, 64), **how,
+                2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0, ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
         return Packed(high, middle, low, first, second, n)
 
@@ -336,7 +350,8 @@ def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) 
     X, Y = problem.X.detach(), problem.Y.detach()
     n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
     features = min(64, max(16, 1 << (d - 1).bit_length()))
-    pack_kernels().largest_norm[(-(-n_x // 64) - (-n_y // 64),)](
+    launch(
+        pack_kernels().largest_norm, -(-n_x // 64) - (-n_y // 64),
         X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
         ROWS=64, FEATURES=features,
     )  # fmt: skip

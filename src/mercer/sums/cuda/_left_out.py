@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, like
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
+from mercer.sums.cuda._launch import launch
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -148,7 +149,8 @@ def _launch_left_out(
     w = data["weights"]
     inverse: Array = data.get("inverse", w)
     highest = inverse.reshape(n_rungs, -1, tile.columns).amax(2)
-    left_out_kernels().left_out_sums[(n_blocks * n_segments * n_pieces,)](
+    launch(
+        left_out_kernels().left_out_sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         w, removed, inverse, data.get("least", w), data.get("q", w), highest, own,
         packer.radius, like(tiles, removed, torch.int32),

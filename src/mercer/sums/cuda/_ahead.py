@@ -1,0 +1,65 @@
+"""Which kernels the fit of a classifier will launch: they are compiled as soon as it begins."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from mercer._arrays import Array, itemsize
+from mercer.kernels import KERNELS
+from mercer.sums._problem import Problem, Removal
+from mercer.sums.cuda._launch import compiling_ahead
+from mercer.sums.cuda._left_out import fused_left_out_sums
+from mercer.sums.cuda._run import WORTH_COMPILING, device_refuses, fused_sums
+
+_ROWS = 64
+_LADDER = tuple(2.0 ** (-rung / 2) for rung in range(5))  # four rungs at once, and one more
+
+
+def expect_left_out_sums(X: Array, removes: bool, squared: bool) -> None:
+    """Start compiling what densities of X, left-out sums and sums for new rows will need.
+
+    Parameters
+    ----------
+    X : float32 tensor of shape (n, d) on a CUDA device
+    removes : bool
+        Whether rows will leave densities, too.
+    squared : bool
+        Whether these sum the squared kernel.
+    """
+    is_worth_it = itemsize(X) == 4 and X.shape[0] ** 2 >= WORTH_COMPILING
+    if is_worth_it and device_refuses(X.device) is None:
+        _expect(X.device, X.shape[1], removes, squared)
+
+
+@cache
+def _expect(device: Any, d: int, removes: bool, squared: bool) -> None:
+    """Run over rows of zeros, ahead: windows that reach all of them ask for the usual forms."""
+    import torch
+
+    with torch.cuda.device(device), torch.no_grad(), compiling_ahead():
+        X = torch.zeros((_ROWS, d), device=device)
+        groups = torch.arange(_ROWS, device=device)
+        rungs = torch.ones((len(_LADDER), _ROWS), dtype=torch.float64, device=device)
+        natural, by_group = (None, None, (0, _ROWS)), (groups, None, (0, 40, _ROWS))
+        weighted = (groups, X[:, 0].contiguous(), (0, 40, _ROWS))
+        fused_sums(_state(X, natural, _LADDER, log=False, self_sum=True), precise=True)
+        removals: list[Removal | None] = [None]
+        if removes:  # the slowest to compile first
+            removals.insert(0, Removal(rungs[0], rungs, rungs[0], squared, rungs))
+        for removal in removals:
+            sums = _state(X, by_group, _LADDER, log=True, self_sum=True)
+            fused_left_out_sums(replace(sums, rung_weights=rungs, removal=removal))
+        fused_sums(_state(X, weighted, (1.0,), log=True, self_sum=False))
+
+
+def _state(
+    X: Array,
+    segments: tuple[Array | None, Array | None, tuple[int, ...]],
+    bandwidths: tuple[float, ...],
+    log: bool,
+    self_sum: bool,
+) -> Problem:
+    return Problem(
+        X, X, *segments, KERNELS["gaussian"], bandwidths, log=log, self_sum=self_sum,
+        exclude_self=self_sum and log, method="direct", tol=None, precision="high",
+    )  # fmt: skip
