@@ -40,9 +40,9 @@ _PRODUCTS_AT_FEW_FEATURES = 2.0**6
 # From this exponent on, products of M are too inexact: for nearly equal rows they are off by 1.5e-7
 # of it (RESIDENT and STREAMED: twice that).
 _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
-# At precision="fast", rows are rounded once.  Rounding δ of x changes ‖x − y‖² by 2(x − y)·δ if norms
-# are rounded too, and by −2y·δ if not.  Over all y near x, one of them all but cancels: the former
-# in narrow windows, which hold y ≈ x; the latter in wide ones, where y is as often on either side.
+# At precision="fast", rows are rounded once.  Rounding x by δ changes ‖x − y‖² by 2(x − y)·δ if
+# norms are rounded too, and by −2y·δ if not.  Over all y near x one of them all but cancels: the
+# former in narrow windows, which hold y ≈ x; the latter in wide ones, where y lies on all sides.
 # Exact norms are taken up to this exponent at the radius, and where windows are wider than the data
 # in most directions, r²/2b² ≤ d/2.
 _EXACT_NORMS_UP_TO = 16.0
@@ -331,7 +331,8 @@ class Packer:
             launch(
                 pack_kernels().pack_products, n_blocks,
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
-                2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0, ROWS=64, FEATURES=min(self.width, 64), **how,
+                2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0,
+                ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
         return Packed(high, middle, low, first, second, n)
 
