@@ -42,13 +42,13 @@ def _expect(device: Any, d: int, removes: bool, squared: bool) -> None:
         rungs = torch.ones((len(_LADDER), _ROWS), dtype=torch.float64, device=device)
         natural, by_group = (None, None, (0, _ROWS)), (groups, None, (0, 40, _ROWS))
         weighted = (groups, X[:, 0].contiguous(), (0, 40, _ROWS))
+        left_out = _state(X, by_group, _LADDER, log=True, self_sum=True)
+        left_out = replace(left_out, rung_weights=rungs)
+        if removes:  # the slowest to compile
+            removal = Removal(rungs[0], rungs, rungs[0], squared, rungs)
+            fused_left_out_sums(replace(left_out, removal=removal))
         fused_sums(_state(X, natural, _LADDER, log=False, self_sum=True), precise=True)
-        removals: list[Removal | None] = [None]
-        if removes:  # the slowest to compile first
-            removals.insert(0, Removal(rungs[0], rungs, rungs[0], squared, rungs))
-        for removal in removals:
-            sums = _state(X, by_group, _LADDER, log=True, self_sum=True)
-            fused_left_out_sums(replace(sums, rung_weights=rungs, removal=removal))
+        fused_left_out_sums(left_out)
         fused_sums(_state(X, weighted, (1.0,), log=True, self_sum=False))
 
 

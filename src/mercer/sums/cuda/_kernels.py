@@ -17,14 +17,16 @@ import triton
 import triton.language as tl
 
 # How distances are computed: by differences; by products of rows that stay on the chip and have at
-# most 4, 11 or 16 features (norms are part of these products: see `_pack_kernels`) or up to 64; or
-# by products of rows that are too long to stay there.
+# most 4, 11 or 16 features (norms are part of these products: see `_pack_kernels`) or up to 64; by
+# products of rows that are too long to stay there; or by products without norms, which are factors
+# of the weights and of the sums.
 DIFFERENCES = tl.constexpr(0)
 TOGETHER = tl.constexpr(1)
 BESIDE = tl.constexpr(2)
 APART = tl.constexpr(3)
 RESIDENT = tl.constexpr(4)
 STREAMED = tl.constexpr(5)
+FOLDED = tl.constexpr(6)
 
 EXPONENTIAL = tl.constexpr(0)
 ROOT = tl.constexpr(1)
@@ -147,7 +149,10 @@ def scaled_distances(
     WIDTH: tl.constexpr, FORM: tl.constexpr, ABSOLUTE: tl.constexpr, FAST: tl.constexpr,
     PRECISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Return −kappa·‖x − y‖² of a tile, or −kappa·Σ|xₖ − yₖ| if ABSOLUTE."""
+    """Return −kappa·‖x − y‖² of a tile, or −kappa·Σ|xₖ − yₖ| if ABSOLUTE.
+
+    FOLDED returns 2·kappa·x·y: weights and sums have the norms as factors.
+    """
     if FORM == DIFFERENCES:
         t = tl.zeros((ROWS, COLUMNS), tl.float32)
         if WIDTH <= _UNROLLED:
@@ -187,6 +192,12 @@ def scaled_distances(
             t = tl.dot(x_low, y_high, t)
             t = tl.dot(x_high, y_high, t)
         t = t * kappa + (x_norm[:, None] + y_norm[None, :])
+    elif FORM == FOLDED:
+        at = columns.to(tl.int64)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
+        y_high = tl.trans(tl.load(Y_high + at))
+        t = tl.dot(x_middle, tl.trans(tl.load(Y_low + at)))
+        t = tl.dot(x_low, y_high, t)
+        t = tl.dot(x_high, y_high, t) * kappa
     elif FORM == STREAMED:
         t = kappa * _streamed(
             X_high, X_middle, X_low, x_first, x_second, rows, Y_high, Y_low, Y_first, Y_second,

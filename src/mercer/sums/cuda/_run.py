@@ -23,6 +23,8 @@ from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
     DIFFERENCES,
+    FOLDED,
+    LIFT,
     RESIDENT,
     STREAMED,
     TOGETHER,
@@ -114,6 +116,9 @@ def fused_sums(problem: Problem, precise: bool = False) -> Array:
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
     packer = Packer.of(problem, geometry, precise)
     tile = TILES[packer.form, packer.precise]
+    is_one_power = steps[0][1] == len(steps) == 1 and _kind(problem.kernel) == 0
+    if is_one_power and not problem.self_sum:
+        packer = packer.folded()
     if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
         tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
@@ -168,6 +173,10 @@ def _launch_sums(
     n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     relative, kind = problem.log and problem.kernel.is_exponential, _kind(problem.kernel)
     device = X.high.device
+    lift = LIFT if problem.log else 0
+    if packer.form == FOLDED:
+        relative, factors = False, packer.factors(Y, coefficient, lift)
+        weights = (factors if weights is None else factors * weights).to(torch.float32)
     totals = torch.empty(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
@@ -193,5 +202,7 @@ def _launch_sums(
     )  # fmt: skip
     if not relative:
         sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
+        if packer.form == FOLDED:
+            sums = sums * packer.factors(X, coefficient, -lift)
         return sums.log() if problem.log else sums
     return log_of_pieces(totals, tops)
