@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-_MOST_THREADS = 6  # More of them wait for each other: the first step of each is Python.
+_MOST_THREADS = 8  # More of them wait for each other: the first step of each is Python.
 _is_ahead: ContextVar[bool] = ContextVar("mercer_is_compiling_ahead", default=False)
 # Compilations that were started and that no launch has waited for yet, by kernel and options.
 _started: dict[Any, Future[Any]] = {}

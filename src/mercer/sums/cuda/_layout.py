@@ -47,8 +47,8 @@ _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
 # in most directions, r²/2b² ≤ d/2.
 _EXACT_NORMS_UP_TO = 16.0
 # Up to this exponent at the radius, 2**(2·kappa·x·y) is far from the ends of float32 and its error
-# is small, so that the factors 2**(−kappa·‖x‖²) may be multiplied with sums and 2**(−kappa·‖y‖²) with
-# weights: two products less at 12 to 16 features.
+# is small, so that the factors 2**(−kappa·‖x‖²) may be multiplied with sums and 2**(−kappa·‖y‖²)
+# with weights: two products less at 12 to 16 features.
 _FOLDED_UP_TO = 14.0
 LIFT = 30  # Weights of logarithms go down to 2**−60: this power of two keeps terms in range.
 
