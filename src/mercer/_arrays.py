@@ -11,6 +11,7 @@ from sklearn import get_config
 
 Array = Any  # An array of NumPy, torch or Dask; they have no common type.
 FloatArray = NDArray[np.float64]
+_FEW = 2**16  # Pinned memory is scarce: no more numbers than this are put there.
 
 
 def itemsize(A: Array) -> int:
@@ -78,7 +79,19 @@ def _reader() -> Any:
 
 def like(values: Any, A: Array, dtype: Any = None) -> Array:
     """Return values as an array of A's library, on A's device, by default of A's type."""
+    if is_torch_array(A) and A.is_cuda and not is_torch_array(values):
+        return _on_cuda(np.asarray(values), A, dtype or A.dtype)
     return array_namespace(A).asarray(values, dtype=dtype or A.dtype, device=device(A))
+
+
+def _on_cuda(values: NDArray[Any], A: Array, dtype: Any) -> Array:
+    """Copy values to A's device; few go by pinned memory, so that nobody waits for the device."""
+    import torch
+
+    there = torch.as_tensor(values, dtype=dtype)
+    if 0 < values.size <= _FEW:
+        there = there.pin_memory()
+    return there.to(A.device, non_blocking=True)
 
 
 def times_powers_of_two(A: Array, exponents: Array) -> Array:
@@ -89,11 +102,26 @@ def times_powers_of_two(A: Array, exponents: Array) -> Array:
     1023 above its 52 bits of digits.  Two factors of half the exponent stay in range where one
     factor would leave it although the product does not.
     """
+    one = _one_exponent(A, exponents)
+    if one is not None:  # A number is part of the multiplication: nothing goes to the device.
+        return A if one == 0 else (A * 2.0 ** (one // 2)) * 2.0 ** (one - one // 2)
     half = exponents // 2
     for part in (half, exponents - half):
         power = (np.asarray(part, dtype=np.int64) if not is_torch_array(part) else part) + 1023
         A = A * like((power << 52).view(array_namespace(power).float64), A)
     return A
+
+
+def _one_exponent(A: Array, exponents: Array) -> int | None:
+    """Return the exponent of all entries of a tensor, or None where they are several."""
+    if not is_torch_array(A) or is_torch_array(exponents):
+        return None
+    exponents = np.asarray(exponents)
+    fits = exponents.size == 1 or exponents.shape == tuple(A.shape)[-1:]
+    if not fits or not 0 < exponents.size <= _FEW or exponents.ndim > 1:
+        return None
+    first = int(exponents.flat[0])
+    return first if bool((exponents == first).all()) else None
 
 
 def take_rows(A: Array, rows: NDArray[np.int64]) -> Array:

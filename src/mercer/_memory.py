@@ -46,7 +46,7 @@ def budget_for(A: Array) -> int:
 
     free, _ = cuda.mem_get_info(A.device)
     idle = cuda.memory_reserved(A.device) - cuda.memory_allocated(A.device)
-    return max(working_memory(), (free + idle) // 2)
+    return int(max(working_memory(), (free + idle) // 2))
 
 
 def row_slabs(n_rows: int, bytes_per_row: int, budget: int) -> Iterator[tuple[int, int]]:

@@ -127,7 +127,7 @@ def fused(interpreter, monkeypatch):
 
     monkeypatch.setattr(_layout.Packer, "of", classmethod(of))
     monkeypatch.setattr(_run, "OWNS", ("torch",))
-    monkeypatch.setattr(_run, "_WORTH_COMPILING", 1)
+    monkeypatch.setattr(_run, "WORTH_COMPILING", 1)
     monkeypatch.setattr(_run, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_run, "device_refuses", lambda device: None)
     monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.cuda._run"))

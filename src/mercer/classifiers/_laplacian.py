@@ -30,7 +30,7 @@ from mercer.samples import (
     logsumexp,
     safe_log,
 )
-from mercer.sums import group_sums, kernel_sum
+from mercer.sums import expect_left_out_sums, group_sums, kernel_sum
 
 _TABLES = 6  # Links hold this many arrays of (rows, classes) at once.
 
@@ -260,6 +260,10 @@ class LaplacianClassifier(ProbabilityClassifier):
         density = Density(
             self.density, choose_subset(self.density_subset, X.shape[0], random_state)
         )
+        if isinstance(self.bandwidth, str):
+            expect_left_out_sums(
+                sample.X, removes=self.density is not None, squared=density.squared
+            )
         counts = to_numpy(sample.counts)
         self.class_prior_ = sample.per_class(counts / counts.sum())
         self.priors_ = sample.per_class(check_priors(self.priors, counts))

@@ -144,9 +144,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Constant term of "poly".
     solver : {"auto", "exact", "iterative", "landmarks"}, default="auto"
         How discriminants are found.  "exact" factors the kernel matrix of all rows in double
-        precision.  "iterative" solves for all rows too, by conjugate gradients whose products never
-        store the matrix; it needs ``penalty="rkhs"``.  "landmarks" expands on some rows only.  "auto"
-        takes the first that the machine can do: "exact" while a matrix of all pairs fits
+        precision.  "iterative" solves for all rows too, by conjugate gradients on products that
+        never store the matrix; it needs ``penalty="rkhs"``.  "landmarks" expands on some rows only.
+        "auto" takes the first that the machine can do: "exact" while a matrix of all pairs fits
         scikit-learn's ``working_memory`` (1 GiB: 11 585 rows), or five of them half of a GPU's free
         memory; "iterative" up to 50 000 rows on a processor and two million on a GPU; and above
         that "landmarks", with a warning.
@@ -229,10 +229,12 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     1 000 rows, and two or three Cholesky factorisations, O(n³), above.  Memory: three matrices of
     n² numbers.  With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
-    *Iterative.*  While half of the kernel matrix fits the memory in float32 (1 GiB: 23 170 rows), its
-    Cholesky factor steers the steps, and two or three of them give the solution of "exact" to
-    six digits.  Beyond, some columns and blocks of neighbours do, every step adds up n² kernels, and
-    leverages for leave-one-out are estimates.  On a GPU kernels are summed in float32.
+    *Iterative.*  While half of the kernel matrix fits the memory in float32 (1 GiB: 23 170 rows; on
+    a GPU at most 100 000), its Cholesky factor steers the steps: two or three of them reach the
+    solution of "exact" to five digits, or as many as `tol` asks for.  Beyond, some of the columns
+    and blocks of neighbours steer some 20 steps, each of which adds up n² kernels, on a GPU in
+    float32; leverages for leave-one-out are estimates then, off by a tenth or so, the ridge is
+    that of the largest sample, and probabilities are a little less sure than they should be.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -437,8 +439,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         is_solvable = self.penalty == "rkhs" and self.kernel != "precomputed"
         if self.solver == "iterative" and not is_solvable:
             raise ValueError(
-                "solver='iterative' needs penalty='rkhs' and a kernel other than 'precomputed'; got "
-                f"penalty={self.penalty!r} and kernel={self.kernel!r}."
+                "solver='iterative' needs penalty='rkhs' and a kernel other than 'precomputed'; "
+                f"got penalty={self.penalty!r} and kernel={self.kernel!r}."
             )
         if self.solver != "auto":
             return self.solver
@@ -451,10 +453,10 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             return "iterative"
         most = most_iterative_rows(X) if is_solvable else most_exact_rows(X)
         warnings.warn(
-            f"X has {n_rows} rows, more than the {most} that solver='auto' solves for: the "
-            f"discriminants are expanded on {_LANDMARKS} landmarks. Set n_landmarks to choose their "
-            "number, solver='iterative' to solve for all rows however long that takes, or use "
-            "SparseKernelFisherDiscriminant.",
+            f"X has {n_rows} rows, more than the {most} that solver='auto' solves for in full: the "
+            f"discriminants are expanded on {_LANDMARKS} landmarks. Set n_landmarks to choose "
+            "their number, solver='iterative' or 'exact' to solve for all rows however long that "
+            "takes, or use SparseKernelFisherDiscriminant.",
             stacklevel=7,
         )
         return "landmarks"
@@ -466,8 +468,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         if self._is_single:
             xp = array_namespace(X)
             centre = xp.mean(self.X_fit_, axis=0)
-            rows = (xp.astype(A - centre, xp.float32) for A in (X, self.X_fit_))
-            return combine_kernel(self._kernel, *rows, coef)
+            rows, terms = (xp.astype(A - centre, xp.float32) for A in (X, self.X_fit_))
+            return combine_kernel(self._kernel, rows, terms, coef)
         return super()._combine(X, coef)
 
     def __sklearn_tags__(self) -> Any:

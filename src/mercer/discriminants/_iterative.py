@@ -12,6 +12,7 @@ more rows                 some columns and blocks of neighbours (`NystromBlocks`
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -314,14 +315,14 @@ class _Factor:
         scaled = _Scaled.of(rows, alpha)
         xp: Any = array_namespace(rows.X)
 
-        def lower(columns: slice, shift: float) -> Array:
+        def lower(shift: float, columns: slice) -> Array:
             panel = xp.astype(scaled.entries(slice(columns.start, None), columns), xp.float32)
             at = xp.arange(panel.shape[1], device=device(panel))
             panel[at, at] = 1.0 + shift
             return panel
 
         for shift in _SHIFTS:
-            factor = PanelFactor.of(lambda at, by=shift: lower(at, by), rows.X.shape[0])
+            factor = PanelFactor.of(partial(lower, shift), rows.X.shape[0])
             if factor is not None:
                 return cls(factor, scaled, shift == 0)
         return None

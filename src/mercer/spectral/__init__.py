@@ -55,3 +55,13 @@ __all__ = [
     "stratified_rows",
     "whiten",
 ]
+# Other packages of Mercer import these names as well; they are private and change without notice.
+_FOR_MERCER = (
+    "NotPositiveError",
+    "NystromBlocks",
+    "PanelFactor",
+    "Solution",
+    "conjugate_gradients",
+    "most_panel_rows",
+    "split_in_neighbours",
+)

@@ -1,8 +1,8 @@
 """Conjugate gradients for several right-hand sides, each product of the matrix serving all of them.
 
 A matrix of which only products are known, too large to be stored, is solved for with a
-preconditioner that nearly inverts it.  Neither has to be exact: directions are made conjugate by the
-formula of Polak and Ribière, which forgives rounding in the preconditioner.
+preconditioner that nearly inverts it.  Neither has to be exact: directions are made conjugate by
+the formula of Polak and Ribière, which forgives rounding in the preconditioner.
 """
 
 from collections.abc import Callable
@@ -84,17 +84,15 @@ def conjugate_gradients(
     X, R = xp.zeros_like(B), B
     residuals, step, ended = _norms(R) / norms, 0, "max_iter"
     at = np.flatnonzero(residuals > tol)  # the columns that are not solved yet
-    R, P, rho = _columns(R, at), None, None
+    R = before = _columns(R, at)
+    P = xp.zeros_like(R)
+    rho = xp.ones_like(R[0, :])
     try:
         while len(at) and step < max_iter:
             Z = precondition(R)
-            new = xp.sum(R * Z, axis=0)
-            if P is None:
-                P = Z
-            else:
-                share = xp.sum((R - before) * Z, axis=0) / rho
-                P = Z + xp.maximum(share, 0.0) * P
-            rho, Q = new, product(P)
+            share = xp.sum((R - before) * Z, axis=0) / rho  # zero in the first step
+            P = Z + xp.maximum(share, xp.zeros_like(share)) * P
+            rho, Q = xp.sum(R * Z, axis=0), product(P)
             along = xp.sum(P * Q, axis=0)
             if not bool(xp.all(along > 0)):
                 raise NotPositiveError("The matrix is not positive definite.")

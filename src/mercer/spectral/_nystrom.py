@@ -163,8 +163,10 @@ class _Layout:
         is_row = flat < n_rows
         place = np.empty(n_rows, dtype=np.intp)
         place[flat[is_row]] = np.flatnonzero(is_row)
-        numbers = (like(A, like_this, dtype=xp.int64) for A in (flat, np.where(is_row, flat, 0)))
-        return cls(*numbers, like(is_row, like_this, dtype=xp.bool)[:, None], place)
+        order, rows = (
+            like(A, like_this, dtype=xp.int64) for A in (flat, np.where(is_row, flat, 0))
+        )
+        return cls(order, rows, like(is_row, like_this, dtype=xp.bool)[:, None], place)
 
 
 def _nystrom_factor(

@@ -28,6 +28,7 @@ array([[1.753, 2.36 , 2.484, 2.36 , 1.753],
        [1.136, 1.271, 1.271, 1.271, 1.136]])
 """
 
+from mercer.sums._api import expect_left_out_sums as expect_left_out_sums
 from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._combinations import combine_kernel as combine_kernel
 from mercer.sums._combinations import kernel_products as kernel_products
@@ -56,6 +57,7 @@ __all__ = [
 _FOR_MERCER = (
     "Products",
     "combine_kernel",
+    "expect_left_out_sums",
     "group_products",
     "group_slabs",
     "group_sums",

@@ -5,10 +5,10 @@ What users pass is checked here, stated as a `Problem` and computed.
 
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, detached, like, to_numpy
@@ -22,9 +22,13 @@ from mercer.samples import (
     first_true,
     in_memory,
     is_in_blocks,
+    kind_of,
     match_rows,
 )
 from mercer.sums._problem import Box, Problem, Removal, compute
+
+if TYPE_CHECKING:
+    from mercer.sums.torch._survey import Survey
 
 
 def kernel_sum(
@@ -256,6 +260,23 @@ def left_out_log_sums(
     return logs, drifts
 
 
+def expect_left_out_sums(X: Array, *, removes: bool, squared: bool) -> None:
+    """Tell that left-out sums of X will be asked for, so that a GPU's code is compiled meanwhile.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    removes : bool
+        Whether something will be removed from densities.
+    squared : bool
+        Whether these sum the squared kernel.
+    """
+    if kind_of(X) == "cuda":
+        from mercer.sums.cuda._ahead import expect_left_out_sums as expect
+
+        expect(X, removes, squared)
+
+
 def state(
     X: Any, Y: Any, weights: Any, groups: Any, kernel: Any, bandwidth: Any, options: dict[str, Any]
 ) -> tuple[Problem, bool]:
@@ -288,18 +309,52 @@ def _check_arrays(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[
     is_self, box = Y is None, None
     X = check_rows(X, "X", finite=False)
     X, Y = (X, X) if is_self else match_rows(X, check_rows(Y, "Y", of=X, finite=False))
-    if X.shape[0] or Y.shape[0]:
+    given = _as_weights(weights, Y.shape[0], X)
+    numbers = _as_group_numbers(groups, Y.shape[0], given)
+    seen = _look(X, Y, given, numbers) if is_torch_array(X) else None
+    if seen is not None:
+        box = seen.box
+    elif X.shape[0] or Y.shape[0]:
         box = Box.of(X) if is_self else Box.of(X, Y)
-        if not box.is_finite:
-            check_finite(X, "X")
-            check_finite(Y, "Y")
-    weights = check_weights(weights, Y.shape[0], X, log)
-    groups = check_groups(groups, Y.shape[0], weights, X)
-    return {"X": X, "Y": Y, "weights": weights, "groups": groups, "box": box}
+    if box is not None and not box.is_finite:
+        check_finite(X, "X")
+        check_finite(Y, "Y")
+    ends = None if seen is None else seen.weight_ends
+    return {
+        "X": X,
+        "Y": Y,
+        "weights": _judge_weights(given, X, log, ends),
+        "groups": _judge_groups(numbers, X, None if seen is None else seen.group_ends),
+        "box": box,
+        "weight_ends": ends,
+        "by_group": None if seen is None else seen.by_group,
+    }
+
+
+def _look(X: Array, Y: Array, weights: Array | None, numbers: Array | None) -> "Survey | None":
+    """Return what one look at tensors tells; None where there are no rows."""
+    from mercer.sums.torch._survey import survey
+
+    if not (X.shape[0] and Y.shape[0]):
+        return None
+    if weights is not None and weights.dtype != X.dtype:
+        weights = None
+    is_there = is_torch_array(numbers) and device(numbers) == device(X)
+    return survey((X,) if Y is X else (X, Y), weights, numbers if is_there else None)
 
 
 def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | None:
     """Return weights (m,) or (m, c) as floats of X's library and precision."""
+    given, ends = _as_weights(weights, n_rows, X), None
+    if given is not None and is_torch_array(X) and n_rows and given.dtype == X.dtype:
+        # Both ends come from the device at once, because each transfer has to wait for it.
+        low, high = to_numpy(array_namespace(X).stack(detached(given).aminmax()))
+        ends = float(low), float(high)
+    return _judge_weights(given, X, log, ends)
+
+
+def _as_weights(weights: Any, n_rows: int, X: Array) -> Array | None:
+    """Return weights (m,) or (m, c) as floats of X's library; their values are not looked at."""
     if weights is None:
         return None
     weights = as_array(weights, "weights", of=X)
@@ -310,14 +365,19 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
         )
     if weights.ndim == 2 and weights.shape[1] == 0:
         raise ValueError("weights has no columns.")
-    weights = as_float(weights, "weights")
+    return as_float(weights, "weights")
+
+
+def _judge_weights(
+    weights: Array | None, X: Array, log: bool, ends: tuple[float, float] | None
+) -> Array | None:
+    """Return weights in X's precision, if their values are fit for a sum, or its logarithm."""
+    if weights is None:
+        return None
     xp = array_namespace(X)
     narrow = xp.astype(weights, X.dtype)
-    if is_torch_array(X) and n_rows and weights.dtype == X.dtype:
-        # Both ends come from the device at once, because each transfer has to wait for it.
-        low, high = to_numpy(xp.stack(detached(weights).aminmax()))
-        if 0 < low <= high < inf:
-            return narrow
+    if ends is not None and 0 < ends[0] <= ends[1] < inf:
+        return narrow
     check_finite(weights, "weights")
     if weights.dtype != X.dtype:
         changed = ~xp.isfinite(narrow) | ((narrow == 0) != (weights == 0))
@@ -342,6 +402,11 @@ def check_weights(weights: Any, n_rows: int, X: Array, log: bool) -> Array | Non
 
 def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> Array | None:
     """Return group numbers 0…G−1 as integers of X's library, on its device."""
+    return _judge_groups(_as_group_numbers(groups, n_rows, weights), X, None)
+
+
+def _as_group_numbers(groups: Any, n_rows: int, weights: Array | None) -> Array | None:
+    """Return groups as a vector of integers; their values are not looked at."""
     if groups is None:
         return None
     if weights is not None and weights.ndim == 2:
@@ -362,8 +427,15 @@ def check_groups(groups: Any, n_rows: int, weights: Array | None, X: Array) -> A
         )
     if is_torch_array(numbers):  # torch cannot compare integers of every type.
         numbers = numbers.to(array_namespace(numbers).int64)
-    if n_rows:
-        low, high = (int(end) for end in (numbers.min(), numbers.max()))
+    return numbers
+
+
+def _judge_groups(numbers: Array | None, X: Array, ends: tuple[int, int] | None) -> Array | None:
+    """Return group numbers of X's library, on its device, if they are 0…G−1."""
+    if numbers is None:
+        return None
+    if numbers.shape[0]:
+        low, high = ends or (int(end) for end in (numbers.min(), numbers.max()))
         if not 0 <= low <= high < 2**31:
             raise ValueError(f"groups must be integers 0, 1, …, got {low if low < 0 else high}.")
     if is_torch_array(X):

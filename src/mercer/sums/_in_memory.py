@@ -24,7 +24,7 @@ from mercer._arrays import (
     times_powers_of_two,
     to_numpy,
 )
-from mercer.sums._problem import LOG_SUM, SUM, Box, Law, Problem, compute, law
+from mercer.sums._problem import LOG_SUM, SUM, Box, ByGroup, Law, Problem, compute, law
 
 OWNS = ("numpy", "torch", "cuda")
 # By bytes of a number: the weights of a segment may span this many powers of two.
@@ -66,17 +66,25 @@ class Arrangement:
         return array_namespace(out).stack(merged, axis=2)
 
 
-def arrange(n_rows: int, weights: Array | None, groups: Array | None, log: bool) -> Arrangement:
+def arrange(
+    n_rows: int,
+    weights: Array | None,
+    groups: Array | None,
+    log: bool,
+    weight_ends: tuple[float, float] | None = None,
+    by_group: ByGroup | None = None,
+) -> Arrangement:
     """Sort the rows by group and by band of weight.
 
-    Zero weights have no logarithm: for logs their rows are left out.
+    Zero weights have no logarithm: for logs their rows are left out.  The ends of the weights and
+    the rows by group spare tensors a wait for their device, where they are known.
     """
     if weights is None and groups is None:
         return Arrangement(None, None, (0, n_rows))
     if is_torch_array(groups if weights is None else weights):
         from mercer.sums.torch._arrange import arrange_tensors
 
-        return arrange_tensors(n_rows, weights, groups, log)
+        return arrange_tensors(n_rows, weights, groups, log, weight_ends, by_group)
     group = np.zeros(n_rows, np.int64) if groups is None else groups
     n_groups = int(group.max()) + 1
     exponent = np.zeros(n_rows, np.int64) if weights is None else _exponents(weights)
@@ -212,7 +220,7 @@ def _left_out_sums(problem: Problem) -> tuple[Array, Array | None]:
 def _in_segments(problem: Problem, segments: Arrangement, bandwidths: tuple[float, ...]) -> Problem:
     return replace(
         problem, order=segments.order, weights=segments.weights, bounds=segments.bounds,
-        bandwidths=bandwidths, groups=None, n_groups=None,
+        bandwidths=bandwidths, groups=None, n_groups=None, weight_ends=None, by_group=None,
     )  # fmt: skip
 
 
@@ -238,7 +246,8 @@ def _arrangements(problem: Problem) -> list[Arrangement]:
     """Bring weights and groups to segments; columns that cannot share a pass, one by one."""
     n_rows, weights, log = problem.Y.shape[0], problem.weights, problem.log
     if weights is None or weights.ndim == 1:
-        arrangements = [arrange(n_rows, weights, problem.groups, log)]
+        known = problem.weight_ends, problem.by_group
+        arrangements = [arrange(n_rows, weights, problem.groups, log, *known)]
     elif not must_go_by_column(weights, log):
         arrangements = [scale_columns(weights)]
     else:

@@ -57,10 +57,13 @@ class Box:
             import torch
 
             ends = torch.stack([end for A in arrays for end in torch.aminmax(A, dim=0)])
-            numbers = to_numpy(ends)
-        else:
-            numbers = np.concatenate([_ends(A) for A in arrays])
-        low, high = numbers[::2].min(axis=0), numbers[1::2].max(axis=0)
+            return cls.around(to_numpy(ends))
+        return cls.around(np.concatenate([_ends(A) for A in arrays]))
+
+    @classmethod
+    def around(cls, ends: NDArray[Any]) -> "Box":
+        """Return the box of the least and largest coordinates of several arrays, in turn."""
+        low, high = ends[::2].min(axis=0), ends[1::2].max(axis=0)
         return cls(low.astype(np.float64), high.astype(np.float64))
 
     @property
@@ -80,6 +83,14 @@ def _ends(A: NDArray[Any]) -> NDArray[Any]:
         return np.stack([A.min(axis=0), A.max(axis=0)])
     columns = [A[:, j] for j in range(A.shape[1])]
     return np.array([[c.min() for c in columns], [c.max() for c in columns]])
+
+
+@dataclass(frozen=True)
+class ByGroup:
+    """Rows sorted by their group, in their order within each: where they are, and how many."""
+
+    order: Array
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -136,6 +147,10 @@ class Problem:
     precision : {"high", "fast"}
     box : Box or None
         The box of all rows of X and Y, if it is known.
+    weight_ends : tuple of float or None
+        The least and the largest weight as they were given, if that is known.
+    by_group : ByGroup or None
+        The rows of Y by group, if they were sorted already.
     groups : integer array of shape (m,) or None
         As they were given; None in segments.
     n_groups : int or None
@@ -162,6 +177,8 @@ class Problem:
     tol: float | None
     precision: str
     box: Box | None = None
+    weight_ends: tuple[float, float] | None = None
+    by_group: ByGroup | None = None
     groups: Array | None = None
     n_groups: int | None = None
     rung_weights: Array | None = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
+from mercer.sums.cuda._launch import launch
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -160,7 +161,8 @@ def _launch_column_sums(
     totals = torch.empty((n_pieces, X.n_rows, n_outputs), **whole)
     # Differences of a row to itself are exactly zero, so that only products need the own column.
     is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
-    column_kernels().column_sums[(n_blocks * n_pieces,)](
+    launch(
+        column_kernels().column_sums, n_blocks * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         weights, packer.radius if own is None else own, packer.radius,
         torch.as_tensor(tiles.astype(np.int32), device=device), totals,

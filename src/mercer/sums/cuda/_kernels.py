@@ -17,14 +17,16 @@ import triton
 import triton.language as tl
 
 # How distances are computed: by differences; by products of rows that stay on the chip and have at
-# most 4, 11 or 16 features (norms are part of these products: see `_pack_kernels`) or up to 64; or
-# by products of rows that are too long to stay there.
+# most 4, 11 or 16 features (norms are part of these products: see `_pack_kernels`) or up to 64; by
+# products of rows that are too long to stay there; or by products without norms, which are factors
+# of the weights and of the sums.
 DIFFERENCES = tl.constexpr(0)
 TOGETHER = tl.constexpr(1)
 BESIDE = tl.constexpr(2)
 APART = tl.constexpr(3)
 RESIDENT = tl.constexpr(4)
 STREAMED = tl.constexpr(5)
+FOLDED = tl.constexpr(6)
 
 EXPONENTIAL = tl.constexpr(0)
 ROOT = tl.constexpr(1)
@@ -147,7 +149,10 @@ def scaled_distances(
     WIDTH: tl.constexpr, FORM: tl.constexpr, ABSOLUTE: tl.constexpr, FAST: tl.constexpr,
     PRECISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Return −kappa·‖x − y‖² of a tile, or −kappa·Σ|xₖ − yₖ| if ABSOLUTE."""
+    """Return −kappa·‖x − y‖² of a tile, or −kappa·Σ|xₖ − yₖ| if ABSOLUTE.
+
+    FOLDED returns 2·kappa·x·y: weights and sums have the norms as factors.
+    """
     if FORM == DIFFERENCES:
         t = tl.zeros((ROWS, COLUMNS), tl.float32)
         if WIDTH <= _UNROLLED:
@@ -187,6 +192,12 @@ def scaled_distances(
             t = tl.dot(x_low, y_high, t)
             t = tl.dot(x_high, y_high, t)
         t = t * kappa + (x_norm[:, None] + y_norm[None, :])
+    elif FORM == FOLDED:
+        at = columns.to(tl.int64)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
+        y_high = tl.trans(tl.load(Y_high + at))
+        t = tl.dot(x_middle, tl.trans(tl.load(Y_low + at)))
+        t = tl.dot(x_low, y_high, t)
+        t = tl.dot(x_high, y_high, t) * kappa
     elif FORM == STREAMED:
         t = kappa * _streamed(
             X_high, X_middle, X_low, x_first, x_second, rows, Y_high, Y_low, Y_first, Y_second,
@@ -237,12 +248,14 @@ def _absorb(
 @triton.jit
 def _absorb_tile(
     e, s0, s1, s2, s3, top, mine, own_value, columns, weights,
+    is_home,
     KIND: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr, RUNGS: tl.constexpr,
-    HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
+    OWN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
 ):  # fmt: skip
     """Add the kernel values of a tile, relative to the largest so far for LOG."""
-    if HOME:  # These tiles hold the columns that are the rows themselves.
-        e = tl.where(mine[:, None] == columns[None, :], own_value, e)
+    if OWN:  # noqa: SIM102  (known when it is compiled; the other is not)
+        if is_home:  # This tile holds columns that are the rows themselves.
+            e = tl.where(mine[:, None] == columns[None, :], own_value, e)
     if KIND == ROOT:
         e = -tl.sqrt(tl.maximum(-e, 0.0, propagate_nan=tl.PropagateNan.ALL))
     shrink = top
@@ -278,13 +291,13 @@ def _absorb_tile(
 
 @triton.jit
 def _absorb_tiles(
-    start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
+    start, stop, home, away, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
     rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
     n_rows, n_columns, width, kappa,
     WIDTH: tl.constexpr, FORM: tl.constexpr, KIND: tl.constexpr, ABSOLUTE: tl.constexpr,
     FAST: tl.constexpr, PRECISE: tl.constexpr, WEIGHTED: tl.constexpr, LOG: tl.constexpr,
     RUNGS: tl.constexpr,
-    HOME: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
+    OWN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr,
     STAGES: tl.constexpr,
 ):  # fmt: skip
     """Return the sums of tiles start … stop, relative to the largest kernel value for LOG."""
@@ -301,7 +314,8 @@ def _absorb_tiles(
         )  # fmt: skip
         s0, s1, s2, s3, top = _absorb_tile(
             e, s0, s1, s2, s3, top, mine, own_value, columns, weights,
-            KIND, WEIGHTED, LOG, RUNGS, HOME, ROWS, COLUMNS, FOLD,
+            (j >= home) & (j < away),
+            KIND, WEIGHTED, LOG, RUNGS, OWN, ROWS, COLUMNS, FOLD,
         )  # fmt: skip
     return tl.sum(s0, 1), tl.sum(s1, 1), tl.sum(s2, 1), tl.sum(s3, 1), top
 
@@ -392,24 +406,14 @@ def sums(
     start = first
     while start < last:
         before = top
-        if OWN and (start >= home) and (start < away):
-            stop = tl.minimum(start + CHUNK, away)
-            s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
-                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
-                n_rows, n_columns, width, kappa,
-                WIDTH, FORM, KIND, ABSOLUTE, FAST, PRECISE, WEIGHTED, LOG, RUNGS, True,
-                ROWS, COLUMNS, FOLD, 1,
-            )  # fmt: skip
-        else:
-            stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
-            s0, s1, s2, s3, top = _absorb_tiles(
-                start, stop, top, mine, own_value, x_high, x_middle, x_low, x_first, x_second,
-                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
-                n_rows, n_columns, width, kappa,
-                WIDTH, FORM, KIND, ABSOLUTE, FAST, PRECISE, WEIGHTED, LOG, RUNGS, False,
-                ROWS, COLUMNS, FOLD, STAGES,
-            )  # fmt: skip
+        stop = tl.minimum(start + CHUNK, last)
+        s0, s1, s2, s3, top = _absorb_tiles(
+            start, stop, home, away, top, mine, own_value, x_high, x_middle, x_low, x_first,
+            x_second, rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second, weights,
+            n_rows, n_columns, width, kappa,
+            WIDTH, FORM, KIND, ABSOLUTE, FAST, PRECISE, WEIGHTED, LOG, RUNGS, OWN,
+            ROWS, COLUMNS, FOLD, STAGES,
+        )  # fmt: skip
         grown = (before - top).to(tl.float64)
         t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)
         t1 = t1 * tl.exp2(2 * grown) + s1.to(tl.float64)

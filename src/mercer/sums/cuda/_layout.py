@@ -6,22 +6,23 @@ Both are packed as the kernels take them, in slabs that fit the memory budget.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from math import isqrt
+from math import inf, isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
+from mercer._arrays import Array, like
 from mercer._memory import row_slabs, working_memory
 from mercer.sums._geometry import Geometry, choose_geometry
 from mercer.sums._problem import Problem
+from mercer.sums.cuda._launch import launch
 
 _LN2 = 0.6931471805599453
 # The forms of distances, numbered as in _kernels.
-DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED = range(6)
+DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED, FOLDED = range(7)
 NARROW = (TOGETHER, BESIDE, APART)
 _STEP = 64  # Features are streamed this many at a time, as in _kernels.
 # The most features of each form.
@@ -39,6 +40,17 @@ _PRODUCTS_AT_FEW_FEATURES = 2.0**6
 # From this exponent on, products of M are too inexact: for nearly equal rows they are off by 1.5e-7
 # of it (RESIDENT and STREAMED: twice that).
 _PRECISE_FROM = {BESIDE: 16.0, APART: 16.0, RESIDENT: 8.0, STREAMED: 8.0}
+# At precision="fast", rows are rounded once.  Rounding x by δ changes ‖x − y‖² by 2(x − y)·δ if
+# norms are rounded too, and by −2y·δ if not.  Over all y near x one of them all but cancels: the
+# former in narrow windows, which hold y ≈ x; the latter in wide ones, where y lies on all sides.
+# Exact norms are taken up to this exponent at the radius, and where windows are wider than the data
+# in most directions, r²/2b² ≤ d/2.
+_EXACT_NORMS_UP_TO = 16.0
+# Up to this exponent at the radius, 2**(2·kappa·x·y) is far from the ends of float32 and its error
+# is small, so that the factors 2**(−kappa·‖x‖²) may be multiplied with sums and 2**(−kappa·‖y‖²)
+# with weights: two products less at 12 to 16 features.
+_FOLDED_UP_TO = 14.0
+LIFT = 30  # Weights of logarithms go down to 2**−60: this power of two keeps terms in range.
 
 
 @cache
@@ -119,7 +131,7 @@ class TensorColumns:
         order = place if problem.order is None else torch.as_tensor(problem.order, **where)
         if len(lengths) > 1:
             shift, repeats = (
-                torch.as_tensor(v, **where) for v in (starts[:-1] - bounds[:-1], lengths)
+                like(v, problem.X, torch.int64) for v in (starts[:-1] - bounds[:-1], lengths)
             )
             place = place + torch.repeat_interleave(shift, repeats, output_size=problem.n_columns)
         columns = torch.full((n_columns,), -1, **where)
@@ -236,7 +248,7 @@ class Packer:
     Parameters
     ----------
     geometry : Geometry
-    form : {DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED}
+    form : {DIFFERENCES, TOGETHER, BESIDE, APART, RESIDENT, STREAMED, FOLDED}
     fast : bool
         Whether one product is enough.
     precise : bool
@@ -247,6 +259,10 @@ class Packer:
         How many units the radius is.
     width : int
         Features of a packed row.
+    exact_norms : bool
+        Whether norms are those of rows before they are rounded; only if `fast`.
+    exponent : float
+        Of the narrowest window at the radius, where it was needed; else infinite.
     """
 
     geometry: Geometry
@@ -256,24 +272,46 @@ class Packer:
     radius: Array
     units: float
     width: int
+    exact_norms: bool = False
+    exponent: float = inf
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
         """Choose form and unit; `precise` asks for precise products also of wide windows."""
+        import torch
+
         d, fast = problem.X.shape[1], problem.precision == "fast"
         radius = problem.X.new_zeros(1)
         if geometry.centre is None:
             return cls(geometry, DIFFERENCES, fast, False, radius, 1.0, d)
         form = next((form for form, most in _UP_TO.items() if d <= most), STREAMED)
         width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
+        if fast and form not in NARROW:  # Exact norms leave −2y·δ, which cancels about the mean.
+            mean = problem.Y.detach().mean(0, dtype=torch.float64) * geometry.scale
+            geometry = replace(geometry, centre=mean.to(radius.dtype))
         _raise_to_largest_norm(radius, problem, geometry)
+        exponent, exact_norms = inf, False
+        if not precise and form != TOGETHER and not (fast and form in NARROW):
+            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
         if form == TOGETHER or fast:
             precise = False  # TOGETHER computes all products anyway, and `fast` only one.
+            exact_norms = exponent <= min(d / 2, _EXACT_NORMS_UP_TO)
         elif not precise:
-            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
             precise = exponent > _PRECISE_FROM[form]
         units = _UNITS - (isqrt(d) + 1) / 2  # Rounding lengthens a row by at most √d/2.
-        return cls(geometry, form, fast, precise, radius, units, width)
+        return cls(geometry, form, fast, precise, radius, units, width, exact_norms, exponent)
+
+    def folded(self) -> "Packer":
+        """Return this packer with norms folded into weights and sums, where that is as good."""
+        can = self.form in (APART, RESIDENT) and not (self.fast or self.precise)
+        return replace(self, form=FOLDED) if can and self.exponent <= _FOLDED_UP_TO else self
+
+    def factors(self, packed: Packed, coefficient: float, lift: int) -> Array:
+        """Return 2**(lift − kappa·‖a‖²) of packed rows, in float64; 0 of rows that only fill up."""
+        import torch
+
+        kappa = torch.where(self.radius == 0, 1.0, self.radius) * (coefficient / self.units**2)
+        return packed.first.to(torch.float64).mul_(kappa).add_(lift).exp2_()
 
     @property
     def bytes_per_row(self) -> int:
@@ -306,18 +344,22 @@ class Packer:
             A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
             high, middle, low, first, second, n, max(0, A.shape[0] - start), A.shape[1],
         )  # fmt: skip
-        how = {"NATURAL": natural, "SIDE": side, "FORM": self.form}
+        form = RESIDENT if self.form == FOLDED else self.form  # They are packed alike.
+        how = {"NATURAL": natural, "SIDE": side, "FORM": form}
         how |= {"FAST": self.fast, "PRECISE": self.precise}
-        grid = (-(-n // 64),)
+        n_blocks = -(-n // 64)
         if narrow:
-            pack_kernels().pack_narrow[grid](
+            launch(
+                pack_kernels().pack_narrow, n_blocks,
                 *given, *A.stride(), self.geometry.scale, self.units,
                 ROWS=64, **how,
             )  # fmt: skip
         else:
-            pack_kernels().pack_products[grid](
+            launch(
+                pack_kernels().pack_products, n_blocks,
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
-                2.0 if side == 1 else 1.0, ROWS=64, FEATURES=min(self.width, 64), **how,
+                2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0,
+                ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
         return Packed(high, middle, low, first, second, n)
 
@@ -336,7 +378,8 @@ def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) 
     X, Y = problem.X.detach(), problem.Y.detach()
     n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
     features = min(64, max(16, 1 << (d - 1).bit_length()))
-    pack_kernels().largest_norm[(-(-n_x // 64) - (-n_y // 64),)](
+    launch(
+        pack_kernels().largest_norm, -(-n_x // 64) - (-n_y // 64),
         X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
         ROWS=64, FEATURES=features,
     )  # fmt: skip

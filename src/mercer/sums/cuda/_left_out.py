@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
+from mercer._arrays import Array, like
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
+from mercer.sums.cuda._launch import launch
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
@@ -148,10 +149,11 @@ def _launch_left_out(
     w = data["weights"]
     inverse: Array = data.get("inverse", w)
     highest = inverse.reshape(n_rungs, -1, tile.columns).amax(2)
-    left_out_kernels().left_out_sums[(n_blocks * n_segments * n_pieces,)](
+    launch(
+        left_out_kernels().left_out_sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         w, removed, inverse, data.get("least", w), data.get("q", w), highest, own,
-        packer.radius, torch.as_tensor(tiles.astype(np.int32), device=removed.device),
+        packer.radius, like(tiles, removed, torch.int32),
         totals, drifts, tops, X.n_rows, Y.n_rows, packer.width, n_pieces, coefficient, packer.units,
         WIDTH=min(packer.width, 64), FORM=packer.form, PRECISE=packer.precise,
         REMOVAL=has_removal, SQUARED=squared, RUNGS=n_rungs, ROWS=tile.rows,

@@ -55,11 +55,11 @@ def _absorb_rung(
 
 @triton.jit
 def _absorb_left_out_tiles(
-    start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
+    start, stop, home, away, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
     rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
     weights, inverse, least, drift_weights, highest, n_rows, n_columns, width, kappa,
     WIDTH: tl.constexpr, FORM: tl.constexpr, PRECISE: tl.constexpr,
-    REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr, HOME: tl.constexpr,
+    REMOVAL: tl.constexpr, SQUARED: tl.constexpr, RUNGS: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, FOLD: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     s0 = tl.zeros((ROWS, FOLD), tl.float32)
@@ -78,7 +78,7 @@ def _absorb_left_out_tiles(
             Y_high, Y_low, Y_first, Y_second, columns, n_rows, n_columns, width, kappa,
             WIDTH, FORM, False, False, PRECISE, ROWS, COLUMNS,
         )  # fmt: skip
-        if HOME:  # The term of a row with itself is left out.
+        if (j >= home) & (j < away):  # The term of a row with itself is left out.
             e = tl.where(mine[:, None] == columns[None, :], -float("inf"), e)
         nearest = tl.max(e, 1)
         higher = tl.maximum(top, nearest)
@@ -171,25 +171,14 @@ def left_out_sums(
     start = first
     while start < last:
         before = top
-        if (start >= home) and (start < away):
-            stop = tl.minimum(start + CHUNK, away)
-            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_left_out_tiles(
-                start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
-                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
-                weights, inverse, least, drift_weights, highest,
-                n_rows, n_columns, width, kappa,
-                WIDTH, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, True, ROWS, COLUMNS, FOLD, 1,
-            )  # fmt: skip
-        else:
-            stop = tl.minimum(start + CHUNK, tl.where(start < home, home, last))
-            s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_left_out_tiles(
-                start, stop, top, mine, removed, x_high, x_middle, x_low, x_first, x_second,
-                rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
-                weights, inverse, least, drift_weights, highest,
-                n_rows, n_columns, width, kappa,
-                WIDTH, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, False, ROWS, COLUMNS, FOLD,
-                STAGES,
-            )  # fmt: skip
+        stop = tl.minimum(start + CHUNK, last)
+        s0, s1, s2, s3, d0, d1, d2, d3, top = _absorb_left_out_tiles(
+            start, stop, home, away, top, mine, removed, x_high, x_middle, x_low, x_first,
+            x_second, rows, X_high, X_middle, X_low, Y_high, Y_low, Y_first, Y_second,
+            weights, inverse, least, drift_weights, highest,
+            n_rows, n_columns, width, kappa,
+            WIDTH, FORM, PRECISE, REMOVAL, SQUARED, RUNGS, ROWS, COLUMNS, FOLD, STAGES,
+        )  # fmt: skip
         grown = (before - top).to(tl.float64)
         t0 = t0 * tl.exp2(grown) + s0.to(tl.float64)
         t1 = t1 * tl.exp2(2 * grown) + s1.to(tl.float64)

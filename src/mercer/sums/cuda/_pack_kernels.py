@@ -56,7 +56,7 @@ def _split(
     z = tl.where(is_number, z - middle, 0.0).to(tl.float64) * per_unit
     if FAST:
         H = z.to(tl.float32).to(tl.float16).to(tl.float64)
-        L = z * 0.0
+        L = z - H
     else:
         H = tl.floor(z + 0.5)
         L = (z - H).to(tl.float32).to(tl.float16).to(tl.float64)
@@ -71,7 +71,7 @@ def _store_half(to, values, mask):
 @triton.jit(do_not_specialize=["n", "n_rows"])
 def pack_products(
     A, order, centre, radius, high, middle, low, first, second,
-    n, n_rows, d, width, row_stride, column_stride, scale, units, factor,
+    n, n_rows, d, width, row_stride, column_stride, scale, units, factor, exact_norms,
     ROWS: tl.constexpr, FEATURES: tl.constexpr, NATURAL: tl.constexpr, SIDE: tl.constexpr,
     FORM: tl.constexpr, FAST: tl.constexpr, PRECISE: tl.constexpr,
 ):  # fmt: skip
@@ -79,7 +79,8 @@ def pack_products(
 
     A place without a row (−1 in the order, or beyond the last row of a NATURAL order) is infinitely
     far from all.  M is written of rows (SIDE 1) only.  RESIDENT rows that need not be PRECISE get
-    the sum of both numbers as the first.
+    the sum of both numbers as the first.  FAST rows get their norm before rounding to H as the
+    first number if `exact_norms` is 1, and that of H if it is 0.
     """
     places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = places < n
@@ -97,7 +98,9 @@ def pack_products(
         written = inside[:, None] & (f < width)[None, :]
         _store_half(high + out, H * factor, written)
         squares += tl.sum(H * H, 1)
-        if not FAST:
+        if FAST:
+            squares += exact_norms * tl.sum(2 * H * L + L * L, 1)
+        else:
             _store_half(low + out, L * factor, written)
             if SIDE == 1 and not PRECISE:
                 _store_half(middle + out, (H + L) * factor, written)
@@ -145,6 +148,8 @@ def pack_narrow(
         A, rows, k, is_row & (k < d)[None, :], centre, radius, row_stride, column_stride, scale,
         units, FAST,
     )  # fmt: skip
+    if FAST:
+        L = L * 0.0
     norm = tl.sum(H * H + (2 * H * L + L * L), 1)[:, None]
     a = tl.floor(norm / _PART)
     b = tl.floor(norm - a * _PART)
@@ -175,6 +180,8 @@ def pack_narrow(
             A, rows, tl.arange(0, 16) % d, is_row & (part < 3), centre, radius, row_stride,
             column_stride, scale, units, FAST,
         )  # fmt: skip
+        if FAST:
+            L3 = L3 * 0.0
         middle_part = tl.where(part == SIDE - 1, H3, L3) * (3 - SIDE)
     elif SIDE == 1:
         middle_part = H

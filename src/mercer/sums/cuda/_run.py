@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize
+from mercer._arrays import Array, itemsize, like
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem, law
 from mercer.sums.cuda import _columns, _left_out
+from mercer.sums.cuda._launch import launch
 from mercer.sums.cuda._layout import (
     APART,
     BESIDE,
     DIFFERENCES,
+    FOLDED,
+    LIFT,
     RESIDENT,
     STREAMED,
     TOGETHER,
@@ -56,7 +59,7 @@ _FEW_FEATURES = 4  # The kernels write out the differences of so few: see `_kern
 # Numbers of the kernels in _kernels: exponentials by the distance and its power, others by name.
 _EXPONENTIALS = {("euclidean", 2): 0, ("euclidean", 1): 1, ("cityblock", 1): 0}
 _OTHERS = {"cauchy": 2, "epanechnikov": 3}
-_WORTH_COMPILING = 2**20  # torch has summed fewer pairs than this before Triton has compiled.
+WORTH_COMPILING = 2**20  # torch has summed fewer pairs than this before Triton has compiled.
 _OLDEST = (8, 0)  # Triton's matrix products need this compute capability.
 _MOST_FILL = 4  # Filling up segments may make this many times as many columns as rows of Y.
 
@@ -71,7 +74,7 @@ def refuses(problem: Problem) -> str | None:
         return "logarithms of sums with columns of weights are taken by torch"
     if itemsize(problem.X) == 8:
         return "float64 is summed by torch"
-    if problem.n_rows * problem.n_columns < _WORTH_COMPILING:
+    if problem.n_rows * problem.n_columns < WORTH_COMPILING:
         return "so few pairs are summed by torch"
     width = TILES[APART, False].columns
     filled = (-(-np.diff(problem.bounds) // width) * width).sum()
@@ -108,14 +111,17 @@ def run(problem: Problem) -> Any:
     return differentiable(problem, fused_sums)
 
 
-def fused_sums(problem: Problem) -> Array:
-    """Return the sums, without gradient history."""
+def fused_sums(problem: Problem, precise: bool = False) -> Array:
+    """Return the sums, without gradient history; `precise` asks for precise products."""
     import torch
 
     geometry = choose_tensor_geometry(problem)
     steps = climb(problem.kernel, geometry.bandwidths, 2.0**-23)
-    packer = Packer.of(problem, geometry)
+    packer = Packer.of(problem, geometry, precise)
     tile = TILES[packer.form, packer.precise]
+    is_one_power = steps[0][1] == len(steps) == 1 and _kind(problem.kernel) == 0
+    if is_one_power and not problem.self_sum:
+        packer = packer.folded()
     if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
         tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
@@ -170,16 +176,21 @@ def _launch_sums(
     n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     relative, kind = problem.log and problem.kernel.is_exponential, _kind(problem.kernel)
     device = X.high.device
+    lift = LIFT if problem.log else 0
+    if packer.form == FOLDED:
+        relative, factors = False, packer.factors(Y, coefficient, lift)
+        weights = (factors if weights is None else factors * weights).to(torch.float32)
     totals = torch.empty(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
     tops = packer.radius.new_empty((n_segments, n_pieces, X.n_rows) if relative else (1,))
     # Differences of a row to itself are exactly zero, so that only products need the own column.
     is_own = problem.exclude_self or (problem.self_sum and packer.form != DIFFERENCES)
-    kernels().sums[(n_blocks * n_segments * n_pieces,)](
+    launch(
+        kernels().sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         packer.radius if weights is None else weights, packer.radius if own is None else own,
-        packer.radius, torch.as_tensor(tiles.astype(np.int32), device=device), totals, tops,
+        packer.radius, like(tiles, packer.radius, torch.int32), totals, tops,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,
@@ -194,5 +205,7 @@ def _launch_sums(
     )  # fmt: skip
     if not relative:
         sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
+        if packer.form == FOLDED:
+            sums = sums * packer.factors(X, coefficient, -lift)
         return sums.log() if problem.log else sums
     return log_of_pieces(totals, tops)

@@ -7,14 +7,24 @@ import numpy as np
 
 from mercer._arrays import Array, times_powers_of_two, to_numpy
 from mercer.sums._in_memory import BAND, ZERO, Arrangement
+from mercer.sums._problem import ByGroup
 
 
 def arrange_tensors(
-    n_rows: int, weights: Array | None, groups: Array | None, log: bool
+    n_rows: int,
+    weights: Array | None,
+    groups: Array | None,
+    log: bool,
+    weight_ends: tuple[float, float] | None = None,
+    by_group: ByGroup | None = None,
 ) -> Arrangement:
     """Sort the rows by group and by band of weight; see `mercer.sums._in_memory.arrange`."""
     import torch
 
+    if (groups is None) == (by_group is None):
+        known = _from_ends(n_rows, weights, weight_ends, by_group)
+        if known is not None:
+            return known
     if groups is None and weights is not None:
         one = _one_band(n_rows, weights, log)
         if one is not None:
@@ -65,6 +75,34 @@ def arrange_tensors(
         exponents=exponents,
         groups=segment_group if n_bands > 1 else None,
     )
+
+
+def _from_ends(
+    n_rows: int,
+    weights: Array | None,
+    ends: tuple[float, float] | None,
+    by_group: ByGroup | None,
+) -> Arrangement | None:
+    """Return the rows by group, if weights are known to be positive and one band holds them all.
+
+    One power of two then serves all groups, and nothing has to come from the device.
+    """
+    order, counts = None, np.array([n_rows])
+    if by_group is not None and by_group.counts.size > 1:
+        order, counts = by_group.order, by_group.counts
+    bounds = (0, *np.cumsum(counts).tolist())
+    if weights is None:
+        return Arrangement(order, None, bounds)
+    if ends is None or not 0 < ends[0] <= ends[1]:
+        return None
+    (_, lowest), (mantissa, top) = frexp(ends[0]), frexp(ends[1])
+    if top - lowest >= BAND[weights.element_size()]:
+        return None
+    if ends[0] == ends[1] and mantissa == 0.5 and not weights.requires_grad:
+        return Arrangement(order, None, bounds, np.full(counts.size, top - 1))
+    weights = weights if order is None else weights[order]
+    scaled = times_powers_of_two(weights, np.array([-top]))
+    return Arrangement(order, scaled, bounds, np.full(counts.size, top))
 
 
 def _one_band(n_rows: int, weights: Array, log: bool) -> Arrangement | None:
