@@ -83,10 +83,11 @@ def test_a_block_goes_on_from_a_fit_on_blocks():
 
 def test_sentences():
     X, y = labelled(60)
-    with pytest.raises(ValueError, match="use SparseKernelFisherDiscriminant"):
-        KernelFisherDiscriminant().fit(da.zeros((12_000, 2), chunks=4000), np.zeros(12_000))
-    budget = config_context(working_memory=0.02)  # 51 rows: √(0.02 · 2²⁰ / 8)
-    with budget, pytest.raises(ValueError, match="up to 51 rows, got 60; use Sparse"):
+    budget = config_context(working_memory=60 * X.shape[1] * 8 / 2**20)
+    with budget:
+        KernelFisherDiscriminant(gamma=0.3, alpha=1e-3, n_landmarks=20).fit(cut(X), y)
+    budget = config_context(working_memory=59 * X.shape[1] * 8 / 2**20)
+    with budget, pytest.raises(ValueError, match=r"these 60 take 0 MiB, .*; use SparseKernelF"):
         KernelFisherDiscriminant().fit(cut(X), y)
     with pytest.raises(ValueError, match="node_choice='validation' takes no Dask array"):
         _sparse(node_choice="validation").fit(cut(X), y)

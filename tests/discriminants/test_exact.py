@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer.discriminants import KernelFisherDiscriminant, _exact
+from mercer.discriminants import KernelFisherDiscriminant, _exact, _expansion, _iterative
 from mercer.discriminants._width import gamma_unit
 from mercer.kernels import KernelFunction
 
@@ -103,30 +103,39 @@ def test_landmarks_on_nearly_all_rows_are_nearly_the_exact_fit(wine):
 SMALL_BUDGET = {"working_memory": 0.5}
 
 
-def test_above_the_rows_that_memory_has_room_for_it_says_so_once(monkeypatch):
+@pytest.mark.parametrize("penalty", ["rkhs", "coef"])
+def test_above_the_rows_that_are_solved_in_full_it_says_so_once(monkeypatch, penalty):
+    """A matrix of 256 rows fits the memory; for "rkhs" steps reach 300 of them without one."""
     monkeypatch.setattr(_exact, "_LANDMARKS", 100)
+    monkeypatch.setattr(_iterative, "_MOST_PAIRS", {False: 300**2})
+    most = {"rkhs": 300, "coef": 256}[penalty]
     X, y = load_digits(return_X_y=True)
     X, new, y, new_y = X[:400] / 16, X[400:] / 16, y[:400], y[400:]
-    model = KernelFisherDiscriminant(random_state=0)
+    model = KernelFisherDiscriminant(kernel="rbf", penalty=penalty, random_state=0)
     with config_context(**SMALL_BUDGET):
-        sentence = "X has 400 rows, more than the 256 .* expanded on 100 landmarks"
+        sentence = f"X has 400 rows, more than the {most} .* expanded on 100 landmarks"
         with pytest.warns(UserWarning, match=sentence) as said:
             model.fit(X, y)
         assert len(said) == 1
         assert said[0].filename == __file__
+        assert model.solver_ == "landmarks"
         assert len(model.support_) == 100
         assert model.score(new, new_y) > 0.85
         # No warning where nothing is decided for the user.
         model.set_params(gamma=model.gamma_, alpha=model.alpha_)
-        for n_landmarks, n_terms in ((30, 30), (None, 400)):
-            model.set_params(n_landmarks=n_landmarks).fit(X, y)
-            assert len(model.support_) == n_terms
-        assert len(model.set_params(n_landmarks="auto").fit(X[:256], y[:256]).support_) == 256
+        for options, n_terms in (
+            ({"n_landmarks": 30}, 30),
+            ({"n_landmarks": None, "solver": "landmarks"}, 100),
+            ({"n_landmarks": None, "solver": "exact"}, 400),
+        ):
+            assert len(model.set_params(**options).fit(X, y).support_) == n_terms
+        assert len(model.set_params(solver="auto").fit(X[:256], y[:256]).support_) == 256
+        assert model.solver_ == "exact"
 
 
 def test_one_gibibyte_has_room_for_all_pairs_of_11_585_rows():
     with config_context(working_memory=1024):
-        assert _exact.most_exact_rows() == 11_585
+        assert _exact.most_exact_rows(np.zeros((1, 1))) == 11_585
     assert 8 * 11_585**2 <= 2**30 < 8 * 11_586**2
 
 
@@ -135,7 +144,7 @@ def test_one_gibibyte_has_room_for_all_pairs_of_11_585_rows():
 def test_on_many_rows_a_cholesky_factor_gives_what_eigenvectors_give(monkeypatch, kernel, penalty):
     X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=1)
     model = KernelFisherDiscriminant(kernel=kernel, penalty=penalty)
-    monkeypatch.setattr(_exact, "BASIS_ROWS", 0)
+    monkeypatch.setattr(_expansion, "BASIS_ROWS", 0)
     factored = clone(model).fit(X, y)
     results = factored.loo_results_
     row, column = results["best_index"]
@@ -155,8 +164,8 @@ def test_on_many_rows_a_cholesky_factor_gives_what_eigenvectors_give(monkeypatch
 
 
 def test_a_matrix_without_a_factor_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(_exact, "BASIS_ROWS", 0)
-    monkeypatch.setattr(_exact, "factor_kernel", lambda *_: None)
+    monkeypatch.setattr(_expansion, "BASIS_ROWS", 0)
+    monkeypatch.setattr(_expansion, "factor_kernel", lambda *_: None)
     with pytest.raises(ValueError, match=r"of 50 rows is not positive definite .* larger alpha"):
         KernelFisherDiscriminant(kernel="rbf").fit(np.arange(100.0).reshape(50, 2), [0, 1] * 25)
 

@@ -67,6 +67,24 @@ def test_scales_multiply_the_columns(torch, name):
         np.testing.assert_allclose(combine_kernel(kernel, x, y, c).numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("scales", [None, [0.5, 3.0, 1e-3, 1.0]])
+@pytest.mark.parametrize("kernel", ["exponential", *NAMES[:5], lambda A, B: A @ B.T + 1.0])
+def test_the_diagonal_is_that_of_the_matrix(request, kernel, scales, library):
+    """Of more rows than a function is asked for at once."""
+    X = rows(0, 150)
+    function = KernelFunction(kernel, **PARAMETERS)
+    if scales is not None:
+        function = function.with_scales(np.array(scales))
+    expected = np.diag(function.matrix(X, X))
+    if library == "torch":
+        X = request.getfixturevalue("torch").as_tensor(X)
+    found = function.diagonal(X)
+    assert str(found.dtype).endswith("float64")
+    assert type(found) is type(X)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
+
+
 def test_callables_take_two_tables_or_two_rows():
     X, Y = rows(0, 9), rows(1, 7)
     tables = KernelFunction(lambda A, B: (A @ B.T + 1) ** 2)

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.spectral import LandmarkMap, decompose_features, decompose_kernel, factor_kernel
+from mercer.spectral import (
+    LandmarkMap,
+    RidgeAnswer,
+    decompose_features,
+    decompose_kernel,
+    factor_kernel,
+)
 from oracles.fisher import left_out_outputs, ridge_regression, row_deleted_outputs
 
 ALPHAS = np.array([1e-6, 1e-3, 0.1, 10.0])
@@ -65,6 +71,37 @@ def test_a_factor_holds_the_inverse_on_the_complement_of_the_intercept(request, 
         np.testing.assert_allclose(one, other, atol=1e-10)
     with pytest.raises(ValueError, match=r"for the ridge 0\.01, not 0\.1"):
         factor.coefficients(T, 0.1)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_an_answer_found_elsewhere_solves_the_normal_equations(seed):
+    """However the one solution was found: here by solving for targets and level by themselves."""
+    K, p, T = _problem(seed)
+    root, alpha = np.sqrt(p), 1e-3
+    inverse = np.linalg.inv(root[:, None] * K * root + alpha * np.eye(len(K)))
+    level = inverse @ root
+    P = inverse - np.outer(level, level) / (root @ level)
+    solution = P @ (root[:, None] * T)
+    answer = RidgeAnswer(T, solution, alpha * np.diag(P), alpha, root)
+    a, b = ridge_regression(K, T, p, alpha)
+    np.testing.assert_allclose(answer.coefficients(T, alpha), a, rtol=1e-5, atol=1e-7 / alpha)
+    residuals, complements = answer.residuals(T, np.array([alpha]))
+    np.testing.assert_allclose(residuals[0], T - K @ a - b, atol=1e-8)
+    left_out, fitted = answer.leave_one_out(T, np.array([alpha]), np.ones(len(K)))
+    np.testing.assert_allclose(left_out[0], left_out_outputs(K, T, p, alpha), atol=1e-6)
+    np.testing.assert_allclose(fitted[0], K @ a + b, atol=1e-8)
+    assert complements.shape == (1, len(K))
+
+
+def test_an_answer_answers_for_its_ridge_and_targets_only():
+    _, p, T = _problem(0)
+    answer = RidgeAnswer(T, T, p, 0.1, np.sqrt(p))
+    for targets, alpha in ((T, 0.2), (T[:, :1], 0.1)):
+        with pytest.raises(ValueError, match=r"for the ridge 0\.1 and other targets"):
+            answer.coefficients(targets, alpha)
+        with pytest.raises(ValueError, match=r"for the ridge 0\.1 and other targets"):
+            answer.residuals(targets, np.array([alpha]))
 
 
 def test_a_matrix_with_a_negative_eigenvalue_beyond_the_ridge_has_no_factor():

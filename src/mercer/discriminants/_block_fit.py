@@ -54,7 +54,7 @@ def fit_exact(model: "Exact", X: Any, y: Any, sample_weight: Any = None) -> "Exa
             f"working_memory={working_memory() / 2**20:.0f} MiB; use "
             "SparseKernelFisherDiscriminant, which passes over the blocks once."
         )
-    size = X.chunks[0][0]
+    size = max(X.chunks[0])
     X, y, sample_weight = (in_memory(A) for A in (X, y, sample_weight))
 
     def share_rows(rows: Any) -> Any:

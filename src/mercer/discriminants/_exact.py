@@ -25,12 +25,7 @@ from mercer.discriminants._choice import Candidates
 from mercer.discriminants._coding import class_sums, encode, rotate
 from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
-from mercer.discriminants._iterative import (
-    Effort,
-    expand_iteratively,
-    is_summed_in_single_precision,
-    most_iterative_rows,
-)
+from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
 from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import loo_rule
 from mercer.samples import (
@@ -152,7 +147,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         that "landmarks", with a warning.
     n_landmarks : int or None, default=None
         Size of the random subset, classes ∝ √n, that "landmarks" expands on; None is 1 000.  A
-        number makes "auto" take "landmarks".
+        number makes "auto" take "landmarks"; the other solvers do not look at it.
     tol : float, default=1e-4
         An iterative solution ends when its residual is this share of the targets, or when the
         squared error of left-out rows stands still for three steps, within ten times this share.
@@ -292,6 +287,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "random_state": ["random_state"],
     }
 
+    _is_single = False  # Whether answers are summed in float32, as an iterative fit on a GPU was.
+
     def __init__(
         self,
         *,
@@ -395,6 +392,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
         candidates, trials = Candidates.of(self, X), []
         has_all = len(terms) == len(rows)
+        if has_all and self.solver_ == "landmarks":
+            self.solver_ = "exact"
         if has_all or candidates.is_choice:
             trials = candidates.try_all(X, coding, criterion, self.search_seconds)
         found: Expansion
@@ -410,8 +409,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         tuned, coef = found.tuned, found.coef
         self.n_iter_ = found.n_steps
-        # Answers are computed as the fit was.
-        self._is_single = self.solver_ == "iterative" and is_summed_in_single_precision(X)
+        self._is_single = found.is_single
         kernel = found.kernel.with_gamma(tuned.gamma)
         self._set_kernel(kernel, candidates, trials, X, coding.rule_weights)
         self.loo_results_ = {**tuned.results, "kernels": [trial.summary() for trial in trials]}

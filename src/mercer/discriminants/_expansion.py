@@ -37,6 +37,8 @@ class Expansion:
         The weighted mean of Σⱼ aⱼ k(x, xⱼ) over all rows.
     n_steps : int
         Steps of an iterative solution.
+    is_single : bool
+        Whether kernels were summed in float32, as answers are to be.
     """
 
     kernel: KernelFunction
@@ -44,6 +46,7 @@ class Expansion:
     coef: Array
     level: Array
     n_steps: int = 0
+    is_single: bool = False
 
 
 def expand_on_all(trial: Trial, criterion: Criterion, coding: Coding, X: Array) -> Expansion:
@@ -85,9 +88,9 @@ def tune_ridge(
     criterion: Criterion,
     most: int = 3,
 ) -> Tuned:
-    """Choose among two ridges by leave-one-out, or up to `most` if the smaller is the better one.
+    """Choose a ridge by leave-one-out: the next smaller one is tried while it is better.
 
-    `solve` returns the solution at a ridge, or None where the kernel is not positive.
+    `solve` returns the solution at a ridge, or None where there is none; at most `most` are tried.
     """
     n_rows = coding.labels.shape[0]
     column = ridge_column(trial, n_rows)

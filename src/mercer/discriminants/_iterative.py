@@ -3,7 +3,8 @@
 The problem is that of `mercer.spectral`: with A the weighted kernel matrix, (A + αI)V = √p·[T 1] is
 solved for the targets T and the level.  What steers the steps depends on the rows and the memory:
 
-half of the matrix fits   its Cholesky factor in float32; two or three steps, and exact leverages
+half of the matrix fits   its Cholesky factor in float32; two or three steps, and leverages to
+                          single precision
 more rows                 some columns and blocks of neighbours (`NystromBlocks`); leverages are
                           those of that approximation, corrected by random signs: for z of ±1,
                           z·(P − M⁻¹)z has the diagonal of P − M⁻¹ as its mean
@@ -20,7 +21,7 @@ from array_api_compat import array_namespace, device
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._arrays import Array, FloatArray, like
-from mercer._memory import budget_for, is_on_gpu
+from mercer._memory import budget_for, is_on_gpu, row_slabs, working_memory
 from mercer.discriminants._coding import Coding
 from mercer.discriminants._expansion import (
     Expansion,
@@ -49,15 +50,18 @@ _MOST_PAIRS = {False: 2.5e9, True: 4e12}
 # On a GPU, more rows than this are quicker by approximation than by a factor.
 _MOST_FACTORED_ON_GPU = 100_000
 # What is added to a unit diagonal if it is not positive in single precision.
-_SHIFTS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3)
+_SHIFTS = (1e-6, 1e-5, 1e-4, 1e-3)
 # Rows of a block of neighbours, and the most columns; both within the memory budget.
 _BLOCK_ROWS, _MOST_COLUMNS = 1000, 6000
 # Products that the columns may cost, n·rank², on a processor and on a GPU.
 _MOST_PRODUCTS = {False: 5e11, True: 4e13}
 # Random signs for leverages, and the residual to which they are solved.
-_N_PROBES, _PROBE_TOL = 6, 1e-2
-# Steps over which the left-out error must stand still, and by how many times the tolerance.
-_STILL_STEPS, _STILL = 3, 10.0
+_N_PROBES, _PROBE_TOL = 16, 3e-2
+# Steps over which the left-out error must stand still, by how many times the tolerance, and at
+# which residual at most: a solution that hardly moves may still be far away.
+_STILL_STEPS, _STILL, _STILL_RESIDUAL = 3, 10.0, 0.06
+# Residuals relative to the right-hand sides are not smaller than this in float64.
+_LEAST_TOL = 1e-14
 
 
 def most_iterative_rows(X: Array) -> int:
@@ -98,48 +102,19 @@ def expand_iteratively(
     `share_rows` puts rows where their sums are computed: in the blocks of a Dask array.
     """
     trial = climb_samples(trial, X, coding, criterion)
-    coding, kernel = coding.like(X), trial.kernel
-    diagonal = kernel_diagonal(kernel, X)
-    unit = float(array_namespace(X).mean(diagonal))
+    coding = coding.like(X)
+    rows = _Rows.of(trial.kernel, X, coding.weights, share_rows)
+    unit = float(array_namespace(X).mean(rows.diagonal))
     alphas = ridge_path(unit) if criterion.alpha is None else given_ridge(criterion.alpha, unit)
-    is_single = is_summed_in_single_precision(X)
-    rows = _Rows.of(kernel, X, diagonal, coding.weights, is_single, share_rows)
-    solver = _Solver(rows, coding.targets, effort)
+    solver = _Solver(rows, unit, coding.targets, effort)
     # Estimates of leverages do not tell neighbouring ridges apart.
-    most = 2 if is_factored(X) else 1
+    most = 2 if rows.is_factored else 1
     tuned = tune_ridge(trial, alphas, solver.solve, coding, criterion, most)
-    solver.warn_unless_converged()
+    solver.warn_of(tuned.alpha)
     coef = tuned.basis.coefficients(coding.targets, tuned.alpha)
     level = coding.weights @ rows.products(coef)
     tuned = replace(tuned, results=with_chosen_width(trial.surface, tuned.results))
-    return Expansion(kernel, tuned, coef, level, solver.n_steps)
-
-
-def is_factored(X: Array) -> bool:
-    """Tell whether half of the kernel matrix is factored in float32."""
-    most = most_panel_rows(budget_for(X))
-    return bool(X.shape[0] <= (min(most, _MOST_FACTORED_ON_GPU) if is_on_gpu(X) else most))
-
-
-def is_summed_in_single_precision(X: Array) -> bool:
-    """Tell whether kernels of all pairs of rows are summed in float32.
-
-    On a GPU the engine is some fifty times as quick there, and where no factor in float32 steers
-    the steps, their number makes that count.
-    """
-    return is_on_gpu(X) and not is_factored(X)
-
-
-def kernel_diagonal(kernel: KernelFunction, X: Array) -> Array:
-    """Return k(xᵢ, xᵢ) of all rows, in float64."""
-    xp: Any = array_namespace(X)
-    if kernel.kernel in ("linear", "poly"):
-        X = kernel.scaled(X)
-        return kernel.profile(xp.vecdot(X, X))
-    if isinstance(kernel.kernel, str):
-        return xp.ones(X.shape[0], dtype=xp.float64, device=device(X))
-    blocks = (X[start : start + 256, :] for start in range(0, X.shape[0], 256))
-    return xp.concat([xp.linalg.diagonal(kernel.matrix(rows, rows)) for rows in blocks])
+    return Expansion(trial.kernel, tuned, coef, level, solver.n_steps, rows.is_single)
 
 
 @dataclass(frozen=True)
@@ -156,6 +131,11 @@ class _Rows:
         The same rows, where sums over all of them are computed.
     diagonal, root : arrays of shape (n_rows,)
         Of the kernel matrix, and √p.
+    is_factored : bool
+        Whether half of the matrix fits the memory, and is factored.
+    is_single : bool
+        Whether kernels are summed in float32: on a GPU the engine is some fifty times as quick
+        there, and the steps without a factor are many.
     """
 
     kernel: KernelFunction
@@ -163,24 +143,30 @@ class _Rows:
     shared: Any
     diagonal: Array
     root: Array
+    is_factored: bool
+    is_single: bool
 
     @classmethod
     def of(
         cls,
         kernel: KernelFunction,
         X: Array,
-        diagonal: Array,
         weights: Array,
-        is_single: bool,
         share_rows: Callable[[Array], Array] | None,
     ) -> "_Rows":
         xp: Any = array_namespace(X)
-        if kernel.is_of_distance:
+        diagonal, on_gpu, by_distance = kernel.diagonal(X), is_on_gpu(X), kernel.is_of_distance
+        # Asked once: the free memory of a GPU changes.
+        most = most_panel_rows(budget_for(X))
+        is_factored = X.shape[0] <= (min(most, _MOST_FACTORED_ON_GPU) if on_gpu else most)
+        is_single = by_distance and on_gpu and not is_factored
+        if by_distance:  # Other kernels depend on where zero is.
             X = kernel.scaled(X - xp.mean(X, axis=0))
             kernel = replace(kernel, scales=None)
             X = xp.astype(X, xp.float32) if is_single else X
-        shared = X if share_rows is None else share_rows(X)
-        return cls(kernel, X, shared, diagonal, xp.sqrt(weights))
+        # Only the engine sums over blocks.
+        shared = share_rows(X) if share_rows is not None and by_distance else X
+        return cls(kernel, X, shared, diagonal, xp.sqrt(weights), is_factored, is_single)
 
     def products(self, coef: Array) -> Array:
         """Return K·coef in float64."""
@@ -194,46 +180,56 @@ class _Rows:
 class _Solver:
     """Solves the problem at one ridge after the other."""
 
-    def __init__(self, rows: _Rows, targets: Array, effort: Effort) -> None:
-        self.rows, self.targets, self.effort = rows, targets, effort
+    def __init__(self, rows: _Rows, unit: float, targets: Array, effort: Effort) -> None:
+        self.rows, self.unit, self.targets, self.effort = rows, unit, targets, effort
         self.n_steps = 0
-        self.last: Solution | None = None
+        self.doubts: dict[float, str] = {}  # why the solution at a ridge is not to be trusted
+        self.is_interrupted = False
         # The solution does not depend on these draws, but for its last digits.
         self.rng = np.random.RandomState(0)
 
     def solve(self, alpha: float) -> RidgeAnswer | None:
-        """Return the solution at a ridge, or None where the kernel is not positive."""
-        root, rows = self.rows.root, self.rows
-        xp = array_namespace(root)
-        steer: _Factor | _Approximation | None
-        if is_factored(rows.X):
-            steer = _Factor.of(rows, alpha)
-        else:
-            steer = _Approximation.of(rows, alpha, self.rng)
-        if steer is None:
+        """Return the solution at a ridge, or None where there is none."""
+        if self.is_interrupted:
             return None
-        level = root[:, None]
-        wanted = [level * self.targets, level]
-        tol = np.full(self.targets.shape[1] + 1, self.effort.tol)
-        if not steer.is_exact:
-            signs = self.rng.randint(0, 2, (root.shape[0], _N_PROBES)) * 2.0 - 1.0
-            wanted.append(like(signs, root))
-            tol = np.concatenate([tol, np.full(_N_PROBES, max(self.effort.tol, _PROBE_TOL))])
-        B = xp.concat(wanted, axis=1)
-
-        def product(V: Array) -> Array:
-            return root[:, None] * rows.products(root[:, None] * V) + alpha * V
-
-        watch = _Watch(self.targets.shape[1], root, steer, self.effort)
+        root, rows = self.rows.root, self.rows
+        xp, n_targets = array_namespace(root), self.targets.shape[1]
         try:
+            steer = self._preconditioner(alpha)
+            if steer is None:
+                return None
+            level = root[:, None]
+            wanted = [level * self.targets, level]
+            # With a large ridge outputs are a small difference of targets and residuals.
+            tol = max(_LEAST_TOL, self.effort.tol * min(1.0, self.unit / alpha))
+            tols = np.full(n_targets + 1, tol)
+            if not steer.is_exact:
+                signs = self.rng.randint(0, 2, (root.shape[0], _N_PROBES)) * 2.0 - 1.0
+                wanted.append(like(signs, root))
+                tols = np.concatenate([tols, np.full(_N_PROBES, max(tol, _PROBE_TOL))])
+            B = xp.concat(wanted, axis=1)
+
+            def product(V: Array) -> Array:
+                return root[:, None] * rows.products(root[:, None] * V) + alpha * V
+
+            watch = _Watch(n_targets, root, steer, self.effort)
+            most = self.effort.max_iter
             found = conjugate_gradients(
-                product, steer.solve, B, tol=tol, max_iter=self.effort.max_iter, watch=watch
+                product, steer.solve, B, tol=tols, max_iter=most, watch=watch
             )
         except NotPositiveError:
             return None
-        self.last = found
         self.n_steps += found.n_steps
+        self.is_interrupted = found.ended == "interrupted"
+        self._doubt(alpha, found, steer)
         return self._answer(found.X, B, steer, alpha)
+
+    def _preconditioner(self, alpha: float) -> "_Factor | _Approximation | None":
+        """Return what steers the steps; None for a ridge that is only tried and not needed."""
+        if not self.rows.is_factored:
+            return _Approximation.of(self.rows, alpha, self.rng)
+        is_first = self.n_steps == 0
+        return _Factor.of(self.rows, alpha, may_shift=is_first)
 
     def _answer(
         self, X: Array, B: Array, steer: "_Factor | _Approximation", alpha: float
@@ -248,21 +244,26 @@ class _Solver:
         complements = xp.clip(complements, np.finfo(float).tiny, 1.0)
         return RidgeAnswer(self.targets, solution, complements, alpha, root)
 
-    def warn_unless_converged(self) -> None:
-        """Warn where the last solution ended before it was reached."""
-        if self.last is None or self.last.ended in ("tol", "watch"):
-            return
-        residual = self.last.residuals[: self.targets.shape[1] + 1].max()
-        why = {
-            "interrupted": "was interrupted",
-            "max_iter": f"used up max_iter={self.effort.max_iter} steps",
-        }[self.last.ended]
-        warnings.warn(
-            f"The iterative solution {why} at a residual of {residual:.2g}, for tol="
-            f"{self.effort.tol:g}: what was reached so far is the answer.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+    def _doubt(self, alpha: float, found: Solution, steer: "_Factor | _Approximation") -> None:
+        """Remember what a user should know of the solution at a ridge."""
+        residual = found.residuals[: self.targets.shape[1] + 1].max()
+        if found.ended in ("interrupted", "max_iter"):
+            why = "was interrupted" if self.is_interrupted else "used up its steps (max_iter)"
+            self.doubts[alpha] = (
+                f"The iterative solution {why} at a residual of {residual:.2g}, for tol="
+                f"{self.effort.tol:g}: what was reached so far is the answer."
+            )
+        elif isinstance(steer, _Factor) and not steer.is_exact:
+            self.doubts[alpha] = (
+                f"The kernel matrix at the ridge {alpha:.2g} is not positive in single precision: "
+                "the discriminants are right, but leverages for the threshold are estimates. Give "
+                "a larger alpha, or solver='exact'."
+            )
+
+    def warn_of(self, alpha: float) -> None:
+        """Warn where the solution at this ridge is not to be trusted."""
+        if alpha in self.doubts:
+            warnings.warn(self.doubts[alpha], ConvergenceWarning, stacklevel=2)
 
 
 def without_level(solution: Array, level: Array, root: Array) -> Array:
@@ -298,31 +299,43 @@ class _Scaled:
     def entries(self, at: Array | slice, columns: Array | slice) -> Array:
         """Return entries of S − ridge."""
         K = self.rows.entries(at, columns)
-        K *= like(self.outer[at][:, None], K)
+        K = K * like(self.outer[at][:, None], K)  # not in place: it may be a user's own array
         K *= like(self.outer[columns], K)
         return K
 
 
 class _Factor:
-    """Half of the matrix, factored in float32."""
+    """Half of the matrix, factored; in float32 where that is enough."""
 
     def __init__(self, factor: PanelFactor, scaled: _Scaled, is_exact: bool) -> None:
         self._factor, self._scale, self.is_exact = factor, scaled.scale, is_exact
 
     @classmethod
-    def of(cls, rows: _Rows, alpha: float) -> "_Factor | None":
-        """Factor the matrix; with something on its diagonal where it is not positive."""
-        scaled = _Scaled.of(rows, alpha)
+    def of(cls, rows: _Rows, alpha: float, may_shift: bool) -> "_Factor | None":
+        """Factor the matrix, in float64 if it is not positive in float32 and there is room.
+
+        Where neither serves, something is added to its diagonal, if that is allowed.
+        """
+        scaled, n_rows = _Scaled.of(rows, alpha), rows.X.shape[0]
         xp: Any = array_namespace(rows.X)
 
-        def lower(shift: float, columns: slice) -> Array:
-            panel = xp.astype(scaled.entries(slice(columns.start, None), columns), xp.float32)
-            at = xp.arange(panel.shape[1], device=device(panel))
-            panel[at, at] = 1.0 + shift
+        def lower(dtype: Any, shift: float, columns: slice) -> Array:
+            start, width = columns.start, columns.stop - columns.start
+            panel = xp.empty((n_rows - start, width), dtype=dtype, device=device(rows.X))
+            for first, last in row_slabs(n_rows - start, 24 * width, working_memory() // 8):
+                at = slice(start + first, start + last)
+                panel[first:last, :] = xp.astype(scaled.entries(at, columns), dtype)
+            own = xp.arange(width, device=device(panel))
+            panel[own, own] = 1.0 + shift
             return panel
 
-        for shift in _SHIFTS:
-            factor = PanelFactor.of(partial(lower, shift), rows.X.shape[0])
+        ways = [(xp.float32, 0.0)]
+        if n_rows <= most_panel_rows(budget_for(rows.X), 8):
+            ways.append((xp.float64, 0.0))
+        if may_shift:
+            ways += [(xp.float32, shift) for shift in _SHIFTS]
+        for dtype, shift in ways:
+            factor = PanelFactor.of(partial(lower, dtype, shift), n_rows)
             if factor is not None:
                 return cls(factor, scaled, shift == 0)
         return None
@@ -335,7 +348,8 @@ class _Factor:
     def inverse_diagonal(self, solved: Array, probes: Array) -> Array:
         """Return the diagonal of (A + αI)⁻¹; the factor is used up."""
         own = None if self.is_exact else self.solve(probes)
-        diagonal = self._scale**2 * self._factor.take_inverse_diagonal()
+        own_diagonal = self._factor.take_inverse_diagonal()
+        diagonal = self._scale**2 * array_namespace(own_diagonal).clip(own_diagonal, 1.0, None)
         return diagonal if own is None else corrected(diagonal, probes * (solved - own))
 
 
@@ -419,7 +433,7 @@ class _Watch:
             said += f", squared error of left-out rows {self.errors[-1]:.5f}"
         if self.effort.verbose:
             print(said, flush=True)
-        return self._stands_still()
+        return bool(residual <= _STILL_RESIDUAL) and self._stands_still()
 
     def _left_out_error(self, X: Array) -> float:
         """Return the squared error of left-out rows, by the diagonal of the approximation."""

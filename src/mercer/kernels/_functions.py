@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace, device, is_numpy_array
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
@@ -20,6 +20,8 @@ _CANCELLED = 1e-5
 _NUMBERS_AT_ONCE = 2**22
 # Threads are started for distances of this many differences, which take a tenth of a second.
 _WORTH_THREADS = 10**8
+# The diagonal of a kernel that is a function comes from blocks of so many rows.
+_ROWS_AT_ONCE = 64
 _WITH_GAMMA = {"exponential", "laplacian", "poly", "rbf", "sigmoid"}
 _OF_DISTANCE = ("rbf", "exponential", "laplacian")  # exp(−gamma·base), 1 for a row with itself
 # Values of a kernel up to this size have products and sums of them within floating point.
@@ -163,17 +165,24 @@ class KernelFunction:
         """Return the kernel matrix in float64, of shape (n, m)."""
         return self.profile(self.base(X, Y))
 
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """Return the values k(xᵢ, xᵢ)."""
-        if self.kernel in _OF_DISTANCE:
-            return np.ones(len(X))
+    def diagonal(self, X: Array) -> Array:
+        """Return the values k(xᵢ, xᵢ), in float64."""
+        xp: Any = array_namespace(X)
+        if self.is_of_distance:
+            return xp.ones(X.shape[0], dtype=xp.float64, device=device(X))
         if self.kernel == "cosine":  # It is 0, not 1, for a row of zeros.
             from sklearn.preprocessing import normalize
 
             unit = normalize(X)
             return np.asarray(np.einsum("ij,ij->i", unit, unit))
-        rows = (X[i : i + 1] for i in range(len(X)))
-        return np.array([self.matrix(row, row)[0, 0] for row in rows])
+        if self.kernel in ("linear", "poly", "sigmoid"):
+            rows = xp.astype(self.scaled(X), xp.float64, copy=False)
+            with np.errstate(over="ignore"):
+                return self.profile(xp.vecdot(rows, rows))
+        # A kernel that is a function may be slow for single rows.
+        size = 1 if self.by_rows else _ROWS_AT_ONCE
+        blocks = (X[start : start + size, :] for start in range(0, X.shape[0], size))
+        return xp.concat([xp.linalg.diagonal(self.matrix(rows, rows)) for rows in blocks])
 
     def single_precision_matrix(self, X: NDArray[np.float32], Y: NDArray[np.float32]) -> Array:
         """Return the kernel matrix, in float32 if the kernel is rbf: for long streams of rows."""

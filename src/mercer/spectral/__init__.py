@@ -21,8 +21,8 @@ from mercer.spectral._nystrom import NystromBlocks as NystromBlocks
 from mercer.spectral._nystrom import split_in_neighbours as split_in_neighbours
 from mercer.spectral._panels import PanelFactor as PanelFactor
 from mercer.spectral._panels import most_panel_rows as most_panel_rows
+from mercer.spectral._ridge import RidgeAnswer as RidgeAnswer
 from mercer.spectral._ridge import (
-    RidgeAnswer,
     RidgeBasis,
     RidgeFactor,
     RidgeSolution,
@@ -36,7 +36,6 @@ __all__ = [
     "GreedyPath",
     "LandmarkMap",
     "PenaltyPath",
-    "RidgeAnswer",
     "RidgeBasis",
     "RidgeFactor",
     "RidgeSolution",
@@ -60,6 +59,7 @@ _FOR_MERCER = (
     "NotPositiveError",
     "NystromBlocks",
     "PanelFactor",
+    "RidgeAnswer",
     "Solution",
     "conjugate_gradients",
     "most_panel_rows",

@@ -71,8 +71,8 @@ def conjugate_gradients(
     Returns
     -------
     Solution
-        Ctrl-C ends it with what was reached so far, which is nearer to the solution than anything
-        before.
+        Ctrl-C after the first step ends it with what was reached so far, which is nearer to the
+        solution than anything before.
 
     Raises
     ------
@@ -111,6 +111,8 @@ def conjugate_gradients(
                 R, P, before = (_columns(A, keep) for A in (R, P, before))
                 rho = take_rows(rho, keep)
     except KeyboardInterrupt:
+        if step == 0:  # Nothing was reached yet.
+            raise
         ended = "interrupted"
     return Solution(X, residuals, step, "tol" if len(at) == 0 else ended)
 

@@ -11,7 +11,7 @@ E. Snelson and Z. Ghahramani, 2007).  With W = blockdiag(…)^(−½) and G = WF
     M⁻¹ = Wᵀ (I − G (I + GᵀG)⁻¹ Gᵀ) W.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._linalg import add_to_diagonal, cholesky, solve_triangular
-from mercer._memory import row_slabs
+from mercer._memory import row_slabs, working_memory
+from mercer.spectral._conjugate import NotPositiveError
 
-# Kernels are computed so many at a time, 256 MiB of them.
+# Kernels are computed so many at a time, 256 MiB of them, or a quarter of the working memory.
 _NUMBERS_AT_ONCE = 2**25
 # Nyström columns are drawn in this many rounds, each by what the rounds before left unexplained.
 _ROUNDS = 8
@@ -35,7 +36,7 @@ _EXPLAINED = 1e-5
 
 @dataclass(frozen=True)
 class NystromBlocks:
-    """M⁻¹ in parts, in float32 but for the smallest.
+    """M⁻¹ in parts, kept in float32 but for the smallest.
 
     Attributes
     ----------
@@ -101,38 +102,58 @@ class NystromBlocks:
             left = xp.astype(entries(at, at), xp.float64) - here @ here.T
             inverse = _inverse_factor(left, xp.take(ridge, at) + _SLACK)
             whiten[b, :n, :n] = inverse
-            here = inverse @ here
+            # What is kept is rounded, and the core is that of the rounded numbers: M is positive.
+            F[start : start + n, :] = xp.astype(whiten[b, :n, :n], xp.float64) @ here
+            here = xp.astype(F[start : start + n, :], xp.float64)
             core += here.T @ here
-            F[start : start + n, :] = here
-        return cls(layout.order, whiten, F, _root(core), n_rows)
+        return cls(layout.order, whiten, F, _root(core, 1e-12), n_rows)
 
     def solve(self, B: Array) -> Array:
-        """Return M⁻¹B to single precision; B is (n_rows, n_columns)."""
+        """Return M⁻¹B in float64; B is (n_rows, n_columns).
+
+        Parts are widened piece by piece: in float32 the products would lose what is left of
+        directions that all rows share.
+        """
         xp: Any = array_namespace(B)
-        shape = (*self.whiten.shape[:2], B.shape[1])
+        size, n_columns = self.whiten.shape[1], B.shape[1]
         V = xp.take(xp.concat([B, xp.zeros_like(B[:1, :])]), self.order, axis=0)
-        V = self.whiten @ xp.reshape(xp.astype(V, xp.float32), shape)
-        inner = xp.astype(self.shared.T @ xp.reshape(V, (-1, shape[2])), xp.float64)
+        V = xp.reshape(V, (-1, size, n_columns))
+        inner = xp.zeros((self.core.shape[0], n_columns), dtype=B.dtype, device=device(B))
+        for blocks, W, G in self._pieces():
+            V[blocks, :, :] = W @ V[blocks, :, :]
+            inner += G.T @ xp.reshape(V[blocks, :, :], (-1, n_columns))
         inner = solve_triangular(self.core, inner, lower=True)
         inner = solve_triangular(self.core, inner, lower=True, transposed=True)
-        V = V - xp.reshape(self.shared @ xp.astype(inner, xp.float32), shape)
-        V = xp.matrix_transpose(self.whiten) @ V
-        out = xp.zeros((self.n_rows + 1, shape[2]), dtype=B.dtype, device=device(B))
-        out[self.order, :] = xp.reshape(xp.astype(V, B.dtype), (-1, shape[2]))
+        for blocks, W, G in self._pieces():
+            V[blocks, :, :] -= xp.reshape(G @ inner, (-1, size, n_columns))
+            V[blocks, :, :] = xp.matrix_transpose(W) @ V[blocks, :, :]
+        out = xp.zeros((self.n_rows + 1, n_columns), dtype=B.dtype, device=device(B))
+        out[self.order, :] = xp.reshape(V, (-1, n_columns))
         return out[: self.n_rows, :]
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of M⁻¹ in float64."""
         xp: Any = array_namespace(self.whiten)
-        n_blocks, size, _ = self.whiten.shape
+        size, found = self.whiten.shape[1], []
+        for _, W, G in self._pieces():
+            half = solve_triangular(self.core, G.T, lower=True).T
+            half = xp.matrix_transpose(W) @ xp.reshape(half, (-1, size, G.shape[1]))
+            own = xp.sum(W**2, axis=1) - xp.sum(half**2, axis=2)
+            found.append(xp.reshape(own, (-1,)))
         out = xp.zeros(self.n_rows + 1, dtype=xp.float64, device=device(self.whiten))
-        for b in range(n_blocks):
-            W, here = self.whiten[b, :, :], slice(b * size, (b + 1) * size)
-            G = xp.astype(self.shared[here, :].T, xp.float64)
-            half = xp.astype(solve_triangular(self.core, G, lower=True), xp.float32)
-            own = xp.sum(W**2, axis=0, dtype=xp.float64)
-            out[self.order[here]] = own - xp.sum((half @ W) ** 2, axis=0, dtype=xp.float64)
-        return out[: self.n_rows]
+        out[self.order] = xp.concat(found)
+        # The diagonal of M is one but for rounding: (M⁻¹)ᵢᵢ ≥ 1/Mᵢᵢ.
+        return xp.maximum(out[: self.n_rows], xp.ones_like(out[:1]))
+
+    def _pieces(self) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield some blocks, and their W and G in float64."""
+        xp: Any = array_namespace(self.whiten)
+        n_blocks, size, _ = self.whiten.shape
+        numbers = size * (size + 2 * self.core.shape[0])
+        for start, stop in row_slabs(n_blocks, numbers, _numbers_at_once()):
+            G = self.shared[start * size : stop * size, :]
+            W = self.whiten[start:stop, :, :]
+            yield slice(start, stop), xp.astype(W, xp.float64), xp.astype(G, xp.float64)
 
 
 @dataclass(frozen=True)
@@ -189,15 +210,16 @@ def _nystrom_factor(
     while taken < rank and left.sum() > _EXPLAINED * total:
         drawn = _draw(left, min(per_round, rank - taken), rng)
         columns = like(drawn, diagonal, dtype=xp.int64)
-        known = take_rows(F, layout.place[drawn])[:, :taken]
-        known64 = xp.astype(known, xp.float64)
-        root = _root(xp.astype(entries(columns, columns), xp.float64) - known64 @ known64.T)
+        known64 = xp.astype(take_rows(F, layout.place[drawn])[:, :taken], xp.float64)
+        among = xp.astype(entries(columns, columns), xp.float64)
+        root = _root(among - known64 @ known64.T, _SLACK * float(among.max()))
         new, explained = slice(taken, taken + len(drawn)), []
-        for start, stop in row_slabs(n_places, len(drawn), _NUMBERS_AT_ONCE):
+        for start, stop in row_slabs(n_places, 2 * len(drawn) + taken, _numbers_at_once()):
             here = slice(start, stop)
-            fresh = xp.astype(entries(layout.rows[here], columns), xp.float32)
-            fresh = fresh - F[here, :taken] @ known.T
-            fresh = solve_triangular(root, xp.astype(fresh.T, xp.float64), lower=True).T
+            # In float64: what is left of a kernel that is nearly explained is divided by its root.
+            fresh = xp.astype(entries(layout.rows[here], columns), xp.float64)
+            fresh = fresh - xp.astype(F[here, :taken], xp.float64) @ known64.T
+            fresh = solve_triangular(root, fresh.T, lower=True).T
             fresh = xp.where(layout.is_row[here], fresh, 0.0)
             F[here, new] = fresh
             explained.append(xp.sum(fresh**2, axis=1))
@@ -206,6 +228,11 @@ def _nystrom_factor(
         left = np.maximum(left, 0.0)
         taken = new.stop
     return F if taken == rank else F[:, :taken]
+
+
+def _numbers_at_once() -> int:
+    """Return how many numbers of float64 are computed at a time."""
+    return min(_NUMBERS_AT_ONCE, working_memory() // 32)
 
 
 def _draw(shares: NDArray[np.float64], size: int, rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -220,16 +247,20 @@ def _draw(shares: NDArray[np.float64], size: int, rng: np.random.RandomState) ->
     return np.sort(positive[np.argpartition(times, size - 1)[:size]])
 
 
-def _root(A: Array) -> Array:
-    """Return the lower Cholesky factor of a matrix that is positive but for rounding."""
-    xp: Any = array_namespace(A)
-    A, slack = (A + A.T) / 2, float(_SLACK * xp.max(xp.linalg.diagonal(A)))
-    for _ in range(8):
+def _root(A: Array, slack: float) -> Array:
+    """Return the lower Cholesky factor of a matrix that is positive but for rounding.
+
+    `slack` is added to its diagonal, and more until that is enough.
+    """
+    if A.shape[0] == 0:
+        return A
+    A = (A + A.T) / 2
+    for _ in range(6):
         factor = cholesky(add_to_diagonal(A, slack), lower=True)
         if factor is not None:
             return factor
         slack *= 10
-    raise ValueError("The kernel matrix is not positive semi-definite.")
+    raise NotPositiveError("The kernel matrix is not positive semi-definite.")
 
 
 def _inverse_factor(left: Array, ridge: Array) -> Array:
@@ -237,7 +268,7 @@ def _inverse_factor(left: Array, ridge: Array) -> Array:
     xp = array_namespace(left)
     left = add_to_diagonal((left + left.T) / 2, ridge)
     factor = cholesky(left, lower=True)
-    factor = _root(left) if factor is None else factor
+    factor = _root(left, _SLACK) if factor is None else factor
     one = xp.eye(left.shape[0], dtype=left.dtype, device=device(left))
     return solve_triangular(factor, one, lower=True)
 
@@ -257,6 +288,7 @@ def split_in_neighbours(X: Array, size: int, rng: np.random.RandomState) -> list
         for rows in blocks:
             part = xp.take(X, rows, axis=0)
             part = part - xp.mean(part, axis=0)
+            part = part / (xp.max(xp.abs(part)) + 1e-30)  # Squares stay in range.
             axis = like(rng.standard_normal(part.shape[1]), part)
             for _ in range(4):  # the power method; any direction will do
                 axis = part.T @ (part @ axis)

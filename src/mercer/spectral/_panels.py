@@ -15,6 +15,8 @@ from mercer._linalg import cholesky, solve_triangular
 
 # Columns of a panel: enough for matrix products at full speed.
 WIDTH = 1024
+# Panels are changed so many rows at a time, so that temporaries are small.
+_ROWS_AT_ONCE = 4096
 
 
 class PanelFactor:
@@ -22,7 +24,7 @@ class PanelFactor:
 
     Attributes
     ----------
-    panels : list of float32 arrays of shapes (n_rows − start, width)
+    panels : list of arrays of shapes (n_rows − start, width)
         Panel j begins at row and column j · `WIDTH`.
     """
 
@@ -31,13 +33,13 @@ class PanelFactor:
 
     @classmethod
     def of(cls, lower: Callable[[slice], Array], n_rows: int) -> "PanelFactor | None":
-        """Factor a matrix; None if it is not positive definite in single precision.
+        """Factor a matrix; None if it is not positive definite in the precision of its entries.
 
         Parameters
         ----------
         lower : callable
             Called with a range of columns, it returns the entries of these columns from the first
-            row of the range downwards, (n_rows − start, width), in float32.
+            row of the range downwards, (n_rows − start, width), in float32 or float64.
         n_rows : int
             Of the matrix.
         """
@@ -57,11 +59,14 @@ class PanelFactor:
             panel[width:, :] = solve_triangular(top, panel[width:, :].T, lower=True).T
             for k in range(j + 1, len(panels)):
                 below = panel[(k - j) * WIDTH :, :]
-                panels[k] -= below @ below[: panels[k].shape[1], :].T
+                across = below[: panels[k].shape[1], :].T
+                for start in range(0, below.shape[0], _ROWS_AT_ONCE):
+                    rows = slice(start, start + _ROWS_AT_ONCE)
+                    panels[k][rows, :] -= below[rows, :] @ across
         return cls(panels)
 
     def solve(self, B: Array) -> Array:
-        """Return (LLᵀ)⁻¹B to single precision; B is (n_rows, n_columns)."""
+        """Return (LLᵀ)⁻¹B to the precision of the factor; B is (n_rows, n_columns)."""
         xp = array_namespace(B)
         X = xp.astype(B, self.panels[0].dtype, copy=True)
         for j, panel in enumerate(self.panels):
@@ -94,7 +99,12 @@ class PanelFactor:
                 rows = scaled[start : start + self.panels[k].shape[1], :]
                 inverse[start:, :] += self.panels[k] @ rows
             panel[:width, :], panel[width:, :] = top, -inverse
-            parts.append(xp.sum(panel**2, axis=0, dtype=xp.float64))
+            slabs = range(0, panel.shape[0], _ROWS_AT_ONCE)
+            squares = (
+                xp.sum(panel[start : start + _ROWS_AT_ONCE, :] ** 2, axis=0, dtype=xp.float64)
+                for start in slabs
+            )
+            parts.append(sum(squares))
         self.panels = []
         return array_namespace(parts[0]).concat(parts[::-1])
 
@@ -105,6 +115,6 @@ class PanelFactor:
         return slice(start, stop), slice(stop, None)
 
 
-def most_panel_rows(n_bytes: int) -> int:
-    """Return how many rows a matrix may have whose half fits so many bytes in float32."""
-    return int(np.sqrt(n_bytes / 2))
+def most_panel_rows(n_bytes: int, itemsize: int = 4) -> int:
+    """Return how many rows a matrix may have whose half fits so many bytes."""
+    return int(np.sqrt(2 * n_bytes / itemsize))

@@ -15,7 +15,7 @@ from mercer.sums._api import kernel_sum
 # What the engine calls the kernels that it has.
 _ENGINE_NAMES = {"rbf": "gaussian", "exponential": "exponential", "laplacian": "laplacian"}
 
-# By bytes of a number: weights below this share of the largest change no digit of a sum.
+# By bytes of a number: weights below this share of the largest of their column are left out.
 _NOTHING = {4: 1e-17, 8: 1e-140}
 
 
@@ -69,8 +69,8 @@ def _engine_sums(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array
     xp: Any = array_namespace(coef)
     name, width = _in_the_engine(function)
     X, Y = function.scaled(X), None if Y is None else function.scaled(Y)
-    # Columns may be of any scale, and weights that are nothing beside the largest of their column
-    # would ask for a pass of their own.
+    # Columns may be of any scale.  Weights that are nothing beside the largest of their column
+    # would ask for a pass of their own; a solution is not exact to so many digits.
     top = xp.max(xp.abs(coef), axis=0)
     top = xp.where(top > 0, top, xp.ones_like(top))
     weights = coef / top

@@ -44,7 +44,7 @@ def _fit(task: Task, X: Array, y: Array) -> Any:
     gamma = 0.5 / X.var(axis=0).sum()  # section 4: σ² is the variance of the training rows
     shared = {"penalty": "coef", "alpha": _ALPHA, "scatter": options["scatter"], "gamma": gamma}
     if options["model"] == "all rows":
-        return KernelFisherDiscriminant(n_landmarks=None, **shared).fit(X, y)
+        return KernelFisherDiscriminant(solver="exact", **shared).fit(X, y)
     return SparseKernelFisherDiscriminant(
         criterion="within",
         n_candidates=None,

@@ -51,7 +51,9 @@ def survey(rows: tuple[Array, ...], weights: Array | None, groups: Array | None)
         numbers = torch.arange(_GROUPS + 1, dtype=torch.int16, device=groups.device)
         starts = torch.searchsorted(keys, numbers)
         ends = torch.stack(torch.aminmax(groups))
-        found.append(torch.cat([ends, starts]).to(torch.float64))  # exact: all are below 2**53
+        found.append(
+            torch.cat([ends, starts]).to(torch.float64)
+        )  # exact below 2**53, as all valid ones are
     numbers = to_numpy(torch.cat([part.reshape(-1) for part in found]))
 
     box, rest = Box.around(numbers[: n_ends * d].reshape(n_ends, d)), numbers[n_ends * d :]
