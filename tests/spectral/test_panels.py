@@ -59,6 +59,18 @@ def test_solutions_are_those_of_double_precision_to_single(panels, n_rows, libra
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_right_hand_sides_may_be_of_any_scale(panels, library):
+    """Residuals become as small as the tolerance asks, and a large ridge makes them smaller."""
+    A, scales = _positive(25), np.array([1e-60, 1e-30, 0.0, 1.0, 1e60])
+    B = np.random.default_rng(1).normal(size=(25, 5))
+    found = np.asarray(panels(A, library).solve(_like(B * scales, library)))
+    assert (found[:, 2] == 0).all()
+    some = scales > 0
+    expected = np.linalg.solve(A, B)[:, some]
+    np.testing.assert_allclose(found[:, some] / scales[some], expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_the_diagonal_of_the_inverse(panels, n_rows, library):
     A = _positive(n_rows)

@@ -48,7 +48,7 @@ from mercer.sums import kernel_products
 # million on a GPU.  A product of the matrix takes seconds there.
 _MOST_PAIRS = {False: 2.5e9, True: 4e12}
 # On a GPU, more rows than this are quicker by approximation than by a factor.
-_MOST_FACTORED_ON_GPU = 100_000
+_MOST_FACTORED_ON_GPU = 60_000
 # What is added to a unit diagonal if it is not positive in single precision.
 _SHIFTS = (1e-6, 1e-5, 1e-4, 1e-3)
 # Rows of a block of neighbours, and the most columns; both within the memory budget.

@@ -60,8 +60,9 @@ SAID = [
     ("discriminants.md", "Nodes: # rows (classes ∝ n^#), # candidates (∝ √n; # above # classes)",
      private("discriminants._SAMPLE_ROWS"), private("discriminants._SAMPLE_POWER"),
      nodes_of(9).n_candidates, nodes_of(11).n_candidates, 10),
-    ("discriminants.md", "`working_memory`: # at 1 GiB. On a GPU, as five such matrices fit half of "
-     "its free memory, at most #", private("discriminants.most_exact_rows")(np.zeros((1, 1))),
+    ("discriminants.md", "`working_memory`: # at 1 GiB. On a GPU, as five",
+     private("discriminants.most_exact_rows")(np.zeros((1, 1)))),
+    ("discriminants.md", "half of its free memory, at most #",
      private("discriminants._MOST_INDEXED")),
     ("discriminants.md", "in float32: # at 1 GiB. On a GPU at most #",
      private("spectral.most_panel_rows")(2**30), private("discriminants._MOST_FACTORED_ON_GPU")),
