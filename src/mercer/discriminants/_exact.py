@@ -150,7 +150,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         number makes "auto" take "landmarks"; the other solvers do not look at it.
     tol : float, default=1e-4
         An iterative solution ends when its residual is this share of the targets, or when the
-        squared error of left-out rows stands still for three steps, within ten times this share.
+        squared error of left-out rows stands still for three steps, within ten times this share,
+        at a residual below 6 %.
     max_iter : int, default=200
         Most steps of an iterative solution, each a product of the kernel matrix.
     calibration : {"loo"} or None, default="loo"
@@ -225,11 +226,11 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     n² numbers.  With m landmarks O(n·m²) and O(n·m).  A prediction costs n_terms kernels.
 
     *Iterative.*  While half of the kernel matrix fits the memory in float32 (1 GiB: 23 170 rows; on
-    a GPU at most 100 000), its Cholesky factor steers the steps: two or three of them reach the
+    a GPU at most 60 000), its Cholesky factor steers the steps: two or three of them reach the
     solution of "exact" to five digits, or as many as `tol` asks for.  Beyond, some of the columns
-    and blocks of neighbours steer some 20 steps, each of which adds up n² kernels, on a GPU in
-    float32; leverages for leave-one-out are estimates then, off by a tenth or so, the ridge is
-    that of the largest sample, and probabilities are a little less sure than they should be.
+    and blocks of neighbours steer some 10 to 20 steps, each of which adds up n² kernels, on a GPU
+    in float32; leverages for leave-one-out are estimates then, off by a tenth or so, and the ridge
+    is that of the largest sample.
 
     *Tensors.*  Through scikit-learn's array API dispatch, rows may be torch tensors: everything is
     computed on their device then, in float64, and fitted arrays and answers are tensors there.
@@ -455,7 +456,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             f"discriminants are expanded on {_LANDMARKS} landmarks. Set n_landmarks to choose "
             "their number, solver='iterative' or 'exact' to solve for all rows however long that "
             "takes, or use SparseKernelFisherDiscriminant.",
-            stacklevel=7,
+            stacklevel=8,
         )
         return "landmarks"
 

@@ -76,8 +76,8 @@ class Effort:
     Attributes
     ----------
     tol : float
-        It ends when the residuals are this share of the targets, or when the squared error of
-        left-out rows changes by less than ten times this share in three steps.
+        It ends when the residuals are this share of the targets, or when they are small and the
+        squared error of left-out rows changes by less than ten times this share in three steps.
     max_iter : int
         Most steps.
     verbose : bool
@@ -263,7 +263,7 @@ class _Solver:
     def warn_of(self, alpha: float) -> None:
         """Warn where the solution at this ridge is not to be trusted."""
         if alpha in self.doubts:
-            warnings.warn(self.doubts[alpha], ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.doubts[alpha], ConvergenceWarning, stacklevel=9)
 
 
 def without_level(solution: Array, level: Array, root: Array) -> Array:

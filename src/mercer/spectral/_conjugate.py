@@ -80,6 +80,10 @@ def conjugate_gradients(
         If a direction shows that A is not positive definite.
     """
     xp = array_namespace(B)
+    # Columns are solved for at a size of one, whose squares stay in range.
+    size = xp.max(xp.abs(B), axis=0)
+    size = xp.where(size > 0, size, xp.ones_like(size))
+    B = B / size
     norms = np.maximum(_norms(B), np.finfo(float).tiny)
     X, R = xp.zeros_like(B), B
     residuals, step, ended = _norms(R) / norms, 0, "max_iter"
@@ -101,7 +105,7 @@ def conjugate_gradients(
             _add_to_columns(X, at, length * P)
             step += 1
             residuals[at] = _norms(R) / norms[at]
-            if watch is not None and watch(step, X, residuals):
+            if watch is not None and watch(step, X * size, residuals):
                 ended = "watch"
                 break
             left = residuals[at] > tol[at]
@@ -114,7 +118,7 @@ def conjugate_gradients(
         if step == 0:  # Nothing was reached yet.
             raise
         ended = "interrupted"
-    return Solution(X, residuals, step, "tol" if len(at) == 0 else ended)
+    return Solution(X * size, residuals, step, "tol" if len(at) == 0 else ended)
 
 
 def _norms(A: Array) -> FloatArray:

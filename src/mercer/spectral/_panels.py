@@ -68,7 +68,9 @@ class PanelFactor:
     def solve(self, B: Array) -> Array:
         """Return (LLᵀ)⁻¹B to the precision of the factor; B is (n_rows, n_columns)."""
         xp = array_namespace(B)
-        X = xp.astype(B, self.panels[0].dtype, copy=True)
+        size = xp.max(xp.abs(B), axis=0)  # Columns may be beyond the range of float32.
+        size = xp.where(size > 0, size, xp.ones_like(size))
+        X = xp.astype(B / size, self.panels[0].dtype)
         for j, panel in enumerate(self.panels):
             here, below = self._parts(j)
             X[here, :] = solve_triangular(panel[: panel.shape[1], :], X[here, :], lower=True)
@@ -78,7 +80,7 @@ class PanelFactor:
             X[here, :] -= panel[panel.shape[1] :, :].T @ X[below, :]
             top = panel[: panel.shape[1], :]
             X[here, :] = solve_triangular(top, X[here, :], lower=True, transposed=True)
-        return xp.astype(X, B.dtype)
+        return xp.astype(X, B.dtype) * size
 
     def take_inverse_diagonal(self) -> Array:
         """Return the diagonal of (LLᵀ)⁻¹ in float64; the factor is used up.

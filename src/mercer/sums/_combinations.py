@@ -49,8 +49,9 @@ def combine_kernel(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Arr
 def kernel_products(function: KernelFunction, X: Any, coef: Array) -> Array:
     """Return Σⱼ k(xᵢ, xⱼ) coefⱼ over all rows: products of their kernel matrix, in float64.
 
-    Rows in float32 are summed in float32, where columns may be of any scale.  X may be in the
-    blocks of a Dask array, whose workers then share the pairs; the products are in memory.
+    Rows in float32 are summed in float32; columns may be of any scale.  For a kernel that the
+    engine has, X may be in the blocks of a Dask array, whose workers then share the pairs; the
+    products are in memory.
     """
     if function.kernel not in _ENGINE_NAMES:
         return combine_kernel(function, X, X, coef)

@@ -50,7 +50,7 @@ SAID = [
     ("classifiers.md", "up to `loo_rows=#`", default(LaplacianClassifier, "loo_rows")),
     ("classifiers.md", "Above # rows not every row", default(ParzenClassifier, "loo_rows")),
     ("classifiers.md", "above # rows, where not all", default(ISEClassifier, "loo_rows")),
-    ("cluster.md", "| up to # rows, which are brought together",
+    ("cluster.md", "above # rows, sums over all pairs go by pairs of blocks",
      private("discriminants.most_exact_rows")(np.zeros((1, 1)))),
     ("comparison.md", "on # folds (the default", default(comparison.compare, "cv")),
     ("comparison.md", "below # disagreements", private("comparison._FEW")),
