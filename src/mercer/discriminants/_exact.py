@@ -186,7 +186,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     solver_ : str
         How the discriminants were found: "exact", "iterative" or "landmarks".
     n_iter_ : int
-        Steps of an iterative solution; 0 for the others.
+        Steps of an iterative solution; 1 for the others.
     alpha_ : float
         Ridge.
     temperature_ : float
@@ -409,7 +409,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             found = expand_on_landmarks(kernel, criterion, coding, X, terms, search, rng)
 
         tuned, coef = found.tuned, found.coef
-        self.n_iter_ = found.n_steps
+        self.n_iter_ = max(1, found.n_steps)
         self._is_single = found.is_single
         kernel = found.kernel.with_gamma(tuned.gamma)
         self._set_kernel(kernel, candidates, trials, X, coding.rule_weights)

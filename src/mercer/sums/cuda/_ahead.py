@@ -17,7 +17,7 @@ _FAR = 1e3  # windows of about 1 are far too narrow for products there
 _LADDER = tuple(2.0 ** (-rung / 2) for rung in range(5))  # four rungs at once, and one more
 
 
-def expect_left_out_sums(X: Array, removes: bool, squared: bool) -> None:
+def start_compiling(X: Array, removes: bool, squared: bool) -> None:
     """Start compiling what densities of X, left-out sums and sums for new rows will need.
 
     Parameters

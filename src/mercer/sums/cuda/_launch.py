@@ -52,10 +52,10 @@ def _start(kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> 
             kernel.warmup(*arguments, grid=(1,), **options)
 
     if key not in _started:
-        _started[key] = _threads().submit(compile_variant)
+        _started[key] = _compiling_threads().submit(compile_variant)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _compiling_threads() -> ThreadPoolExecutor:
     """Return threads for Triton's passes and its assembler, which hold no lock of Python's."""
     return ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "mercer-compile")
