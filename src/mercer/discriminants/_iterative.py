@@ -134,8 +134,8 @@ class _Rows:
     is_factored : bool
         Whether half of the matrix fits the memory, and is factored.
     is_single : bool
-        Whether kernels are summed in float32: on a GPU the engine is some fifty times as quick
-        there, and the steps without a factor are many.
+        Whether kernels are summed in float32: a GPU is far quicker there, and the steps without a
+        factor are many.
     """
 
     kernel: KernelFunction

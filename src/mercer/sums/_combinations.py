@@ -81,7 +81,7 @@ def _engine_sums(function: KernelFunction, X: Any, Y: Any, coef: Array) -> Array
     kernel = KERNELS[name]
     if kernel.metric == "euclidean" and X.dtype.itemsize == 4 and is_on_gpu(X):
         # Products on the matrix units give even the distance of close rows to 1e-4 of the radius:
-        # differences, which others get for a kernel with a cusp, take four times as long.
+        # differences, which others get for a kernel with a cusp, take several times as long.
         kernel = replace(kernel, is_smooth=True)
     sums = in_memory(kernel_sum(X, Y, weights=weights, bandwidth=width, kernel=kernel))
     return xp.astype(sums, xp.float64, copy=False) * top
