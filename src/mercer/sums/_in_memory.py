@@ -227,12 +227,14 @@ def _in_segments(problem: Problem, segments: Arrangement, bandwidths: tuple[floa
 def _wide_enough(problem: Problem) -> Problem:
     """Return the problem with its box, in float64 where float32 is not enough."""
     X, Y, weights = problem.X, problem.Y, problem.weights
-    box = problem.box or (Box.of(X) if problem.self_sum else Box.of(X, Y))
-    if itemsize(X) == 4 and _exceeds_single(box.extent, problem.bandwidths):
-        xp = array_namespace(X)
-        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
-        weights = None if weights is None else xp.astype(weights, xp.float64)
-    return replace(problem, X=X, Y=Y, weights=weights, box=box)
+    if problem.box is None:
+        problem = replace(problem, box=Box.of(X) if problem.self_sum else Box.of(X, Y))
+    if itemsize(X) == 8 or not _exceeds_single(problem.box.extent, problem.bandwidths):
+        return problem
+    xp = array_namespace(X)
+    X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
+    weights = None if weights is None else xp.astype(weights, xp.float64)
+    return replace(problem, X=X, Y=Y, weights=weights)
 
 
 def _exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:

@@ -27,6 +27,7 @@ segments, which all others take.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -71,7 +72,7 @@ class Box:
         """Whether all coordinates are finite."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
-    @property
+    @cached_property
     def extent(self) -> float:
         """The largest absolute coordinate."""
         return float(np.maximum(self.high.max(), -self.low.min()))
@@ -297,6 +298,11 @@ _BACKENDS = (
 )
 
 
+@cache
+def _backend(name: str) -> Any:
+    return import_module(name)
+
+
 def compute(problem: Problem) -> Any:
     """Return the sums as (bandwidths, rows of X, outputs), in float64.
 
@@ -304,7 +310,7 @@ def compute(problem: Problem) -> Any:
     """
     reasons, kind = [], kind_of(problem.X)
     for name in _BACKENDS:
-        backend = import_module(name)
+        backend = _backend(name)
         if kind not in backend.OWNS:
             continue
         reason = backend.refuses(problem)

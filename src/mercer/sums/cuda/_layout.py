@@ -8,11 +8,11 @@ Both are packed as the kernels take them, in slabs that fit the memory budget.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate, pairwise
 from math import inf, isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer._arrays import Array, like
 from mercer._memory import row_slabs, working_memory
@@ -103,7 +103,7 @@ class TensorColumns:
     place : int64 tensor of shape (m',) or None
         The column of each entry of the problem's order.
     n_columns : int
-    tiles : array of shape (segments + 1,)
+    tiles : tuple of int
         Segment s is tiles[s] … tiles[s + 1].
     width : int
         Columns in a tile.
@@ -112,7 +112,7 @@ class TensorColumns:
     order: Array | None
     place: Array | None
     n_columns: int
-    tiles: NDArray[np.int64]
+    tiles: tuple[int, ...]
     width: int
 
     @classmethod
@@ -121,22 +121,21 @@ class TensorColumns:
         import torch
 
         where: dict[str, Any] = {"dtype": torch.int64, "device": problem.X.device}
-        bounds = np.array(problem.bounds)
-        lengths = np.diff(bounds)
-        starts = np.concatenate([[0], np.cumsum(-(-lengths // width) * width)])
-        n_columns = int(starts[-1])
+        bounds = problem.bounds
+        lengths = [stop - start for start, stop in pairwise(bounds)]
+        tiles = (0, *accumulate(-(-length // width) for length in lengths))
+        n_columns = tiles[-1] * width
         if problem.order is None and len(lengths) == 1:
-            return cls(None, None, n_columns, starts // width, width)
+            return cls(None, None, n_columns, tiles, width)
         place = torch.arange(problem.n_columns, **where)
         order = place if problem.order is None else torch.as_tensor(problem.order, **where)
         if len(lengths) > 1:
-            shift, repeats = (
-                like(v, problem.X, torch.int64) for v in (starts[:-1] - bounds[:-1], lengths)
-            )
+            shifts = [t * width - start for t, start in zip(tiles, bounds, strict=True)][:-1]
+            shift, repeats = like([shifts, lengths], problem.X, torch.int64)
             place = place + torch.repeat_interleave(shift, repeats, output_size=problem.n_columns)
         columns = torch.full((n_columns,), -1, **where)
         columns[place] = order
-        return cls(columns, place, n_columns, starts // width, width)
+        return cls(columns, place, n_columns, tiles, width)
 
     def spread(self, values: Array, fill: float = 0.0) -> Array:
         """Return values (…, m') in the order of summation as (…, columns)."""
@@ -144,13 +143,13 @@ class TensorColumns:
         out[..., slice(values.shape[-1]) if self.place is None else self.place] = values
         return out
 
-    def slabs(self, bytes_per_column: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    def slabs(self, bytes_per_column: int) -> Iterator[tuple[slice, tuple[int, ...]]]:
         """Cut the columns into slabs within the budget; with each, the segments' tiles in it."""
         bytes_per_tile = self.width * bytes_per_column
         budget = max(working_memory() // 4, bytes_per_tile)
-        for first, last in row_slabs(int(self.tiles[-1]), bytes_per_tile, budget):
+        for first, last in row_slabs(self.tiles[-1], bytes_per_tile, budget):
             part = slice(first * self.width, last * self.width)
-            yield part, np.clip(self.tiles, first, last) - first
+            yield part, tuple(min(max(tile, first), last) - first for tile in self.tiles)
 
 
 @dataclass(frozen=True)
@@ -334,12 +333,11 @@ class Packer:
         half = {"dtype": torch.float16, "device": A.device}
         narrow, natural = self.form in NARROW, order is None
         # `_streamed` needs this order in memory.  The L of narrow columns meets the M of rows.
-        if side == 1:
-            middle, low, high = torch.empty((3, n, self.width), **half)
-        else:
-            low, high = torch.empty((2, n, self.width), **half)
-            middle = low
-        first, second = high.new_empty((2, n, 16)) if self.form == APART else A.new_empty((2, n))
+        parts = torch.empty((4 - side, n, self.width), **half)
+        low, high = parts[-2], parts[-1]
+        middle = parts[0] if side == 1 else low
+        norms = high.new_empty((2, n, 16)) if self.form == APART else A.new_empty((2, n))
+        first, second = norms[0], norms[1]
         given = (
             A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
             high, middle, low, first, second, n, max(0, A.shape[0] - start), A.shape[1],
@@ -396,20 +394,19 @@ def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry
     return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
 
 
-def count_pieces(tiles: NDArray[np.int64], n_blocks: int, bytes_per_tile: int) -> int:
+def count_pieces(tiles: tuple[int, ...], n_blocks: int, bytes_per_tile: int) -> int:
     """Return into how many pieces each segment is cut.
 
     There are enough pieces to keep the chip busy to the end, and each is so small that its columns
     stay in the second-level cache while all blocks of rows go over them.
 
-    >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024, bytes_per_tile=2**10)
+    >>> count_pieces((0, 64, 100), n_blocks=1024, bytes_per_tile=2**10)
     2
-    >>> count_pieces(np.array([0, 1000]), n_blocks=10**6, bytes_per_tile=2**16)
+    >>> count_pieces((0, 1000), n_blocks=10**6, bytes_per_tile=2**16)
     4
     """
-    lengths = np.diff(tiles)
-    longest = int(lengths.max())
-    for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
+    longest = max(stop - start for start, stop in pairwise(tiles))
+    for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * (len(tiles) - 1)))
     for_cache = -(-longest * bytes_per_tile // _PIECE_BYTES)
     return max(1, for_cache, min(for_chip, longest // _FEWEST_TILES))
 

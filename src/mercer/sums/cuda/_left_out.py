@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer._arrays import Array, like
 from mercer.sums._geometry import climb
@@ -131,7 +130,7 @@ def _launch_left_out(
     data: dict[str, Array],
     removed: Array,
     own: Array,
-    tiles: NDArray[np.int64],
+    tiles: tuple[int, ...],
     squared: bool,
 ) -> tuple[Array, Array]:
     """Return (rungs, segments, rows) logarithms and drifts over packed rows and columns."""

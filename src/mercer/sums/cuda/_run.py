@@ -8,10 +8,10 @@ bytes a number) and the sums, in slabs within scikit-learn's ``working_memory``.
 """
 
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer._arrays import Array, itemsize, like
 from mercer.kernels import KERNELS, Kernel
@@ -77,7 +77,7 @@ def refuses(problem: Problem) -> str | None:
     if problem.n_rows * problem.n_columns < WORTH_COMPILING:
         return "so few pairs are summed by torch"
     width = TILES[APART, False].columns
-    filled = (-(-np.diff(problem.bounds) // width) * width).sum()
+    filled = sum(-(-(stop - start) // width) * width for start, stop in pairwise(problem.bounds))
     if filled > _MOST_FILL * max(problem.n_columns, width):
         return "so many small groups are summed by torch"
     return device_refuses(problem.X.device)
@@ -165,7 +165,7 @@ def _launch_sums(
     Y: Packed,
     weights: Array | None,
     own: Array | None,
-    tiles: NDArray[np.int64],
+    tiles: tuple[int, ...],
     coefficient: float,
     n_rungs: int,
 ) -> Array:
