@@ -326,6 +326,7 @@ def _check_arrays(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[
         "weights": _judge_weights(given, X, log, ends),
         "groups": _judge_groups(numbers, X, None if seen is None else seen.group_ends),
         "box": box,
+        "middle": None if seen is None else seen.middle,
         "weight_ends": ends,
         "by_group": None if seen is None else seen.by_group,
     }

@@ -100,7 +100,8 @@ def run(problem: Problem) -> Any:
             "Sums that several devices share have no gradients: leave the context of use_devices, "
             "or detach X, Y and weights."
         )
-    problem = replace(problem, by_group=None)  # It is of all rows, and on one device.
+    # What is known of all rows is on one device.
+    problem = replace(problem, by_group=None, middle=None)
     devices = _devices.get()
     ends = np.linspace(0, problem.n_rows, len(devices) + 1).astype(int)
     take = _left_out_part if problem.is_left_out else _part_of_sums

@@ -87,6 +87,24 @@ def _ends(A: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
+class Middle:
+    """The middle of the box, and how far the farthest row of X and Y is from it, on a device.
+
+    Parameters
+    ----------
+    centre : tensor of shape (d,)
+    squared_radius : tensor of shape (1,)
+        The largest squared distance, as float32 arithmetic has it.
+    number : float
+        The same as a number, at which the device was looked.
+    """
+
+    centre: Array
+    squared_radius: Array
+    number: float
+
+
+@dataclass(frozen=True)
 class ByGroup:
     """Rows sorted by their group, in their order within each: where they are, and how many."""
 
@@ -148,6 +166,8 @@ class Problem:
     precision : {"high", "fast"}
     box : Box or None
         The box of all rows of X and Y, if it is known.
+    middle : Middle or None
+        Its middle on a CUDA device, if that was computed.
     weight_ends : tuple of float or None
         The least and the largest weight as they were given, if that is known.
     by_group : ByGroup or None
@@ -178,6 +198,7 @@ class Problem:
     tol: float | None
     precision: str
     box: Box | None = None
+    middle: Middle | None = None
     weight_ends: tuple[float, float] | None = None
     by_group: ByGroup | None = None
     groups: Array | None = None

@@ -262,6 +262,10 @@ class Packer:
         Whether norms are those of rows before they are rounded; only if `fast`.
     exponent : float
         Of the narrowest window at the radius, where it was needed; else infinite.
+    coefficient : float
+        Of the kernel, in base 2; only of form FOLDED.
+    lift : int
+        The power of two that columns are multiplied with, and rows divided by; only of FOLDED.
     """
 
     geometry: Geometry
@@ -273,6 +277,8 @@ class Packer:
     width: int
     exact_norms: bool = False
     exponent: float = inf
+    coefficient: float = 0.0
+    lift: int = 0
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
@@ -285,13 +291,19 @@ class Packer:
             return cls(geometry, DIFFERENCES, fast, False, radius, 1.0, d)
         form = next((form for form, most in _UP_TO.items() if d <= most), STREAMED)
         width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
+        middle, square = problem.middle, geometry.scale**2
         if fast and form not in NARROW:  # Exact norms leave −2y·δ, which cancels about the mean.
             mean = problem.Y.detach().mean(0, dtype=torch.float64) * geometry.scale
-            geometry = replace(geometry, centre=mean.to(radius.dtype))
-        _raise_to_largest_norm(radius, problem, geometry)
+            geometry, middle = replace(geometry, centre=mean.to(radius.dtype)), None
+        if middle is None:
+            Y = None if problem.self_sum else problem.Y
+            raise_to_largest_norm(radius, problem.X, Y, geometry.centre, geometry.scale)
+        else:
+            radius = middle.squared_radius * square
         exponent, exact_norms = inf, False
         if not precise and form != TOGETHER and not (fast and form in NARROW):
-            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
+            number = float(radius) if middle is None else middle.number * square
+            exponent = number * problem.kernel.coefficient(geometry.bandwidths[-1])
         if form == TOGETHER or fast:
             precise = False  # TOGETHER computes all products anyway, and `fast` only one.
             exact_norms = exponent <= min(d / 2, _EXACT_NORMS_UP_TO)
@@ -300,17 +312,16 @@ class Packer:
         units = _UNITS - (isqrt(d) + 1) / 2  # Rounding lengthens a row by at most √d/2.
         return cls(geometry, form, fast, precise, radius, units, width, exact_norms, exponent)
 
-    def folded(self) -> "Packer":
-        """Return this packer with norms folded into weights and sums, where that is as good."""
+    def folded(self, coefficient: float, lift: int) -> "Packer":
+        """Return this packer with norms folded into weights and sums, where that is as good.
+
+        The second numbers of packed columns are then factors of their weights, those of rows of
+        their sums: 2**(±lift − kappa·‖a‖²), and 0 of rows that only fill up.
+        """
         can = self.form in (APART, RESIDENT) and not (self.fast or self.precise)
-        return replace(self, form=FOLDED) if can and self.exponent <= _FOLDED_UP_TO else self
-
-    def factors(self, packed: Packed, coefficient: float, lift: int) -> Array:
-        """Return 2**(lift − kappa·‖a‖²) of packed rows, in float64; 0 of rows that only fill up."""
-        import torch
-
-        kappa = torch.where(self.radius == 0, 1.0, self.radius) * (coefficient / self.units**2)
-        return packed.first.to(torch.float64).mul_(kappa).add_(lift).exp2_()
+        if not can or self.exponent > _FOLDED_UP_TO:
+            return self
+        return replace(self, form=FOLDED, coefficient=coefficient, lift=lift)
 
     @property
     def bytes_per_row(self) -> int:
@@ -342,8 +353,7 @@ class Packer:
             A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
             high, middle, low, first, second, n, max(0, A.shape[0] - start), A.shape[1],
         )  # fmt: skip
-        form = RESIDENT if self.form == FOLDED else self.form  # They are packed alike.
-        how = {"NATURAL": natural, "SIDE": side, "FORM": form}
+        how = {"NATURAL": natural, "SIDE": side, "FORM": self.form}
         how |= {"FAST": self.fast, "PRECISE": self.precise}
         n_blocks = -(-n // 64)
         if narrow:
@@ -357,6 +367,7 @@ class Packer:
                 pack_kernels().pack_products, n_blocks,
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
                 2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0,
+                self.coefficient, float(self.lift if side == 2 else -self.lift),
                 ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
         return Packed(high, middle, low, first, second, n)
@@ -372,14 +383,22 @@ def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) ->
     return torch.nn.functional.pad(rows, (0, 0, 0, n - rows.shape[0]), value=fill)
 
 
-def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) -> None:
-    X, Y = problem.X.detach(), problem.Y.detach()
-    n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
+def raise_to_largest_norm(
+    radius: Array, X: Array, Y: Array | None, centre: Array, scale: float, ends: Array | None = None
+) -> None:
+    """Raise a radius to the largest ‖a·scale − centre‖² of X and Y, on their device.
+
+    With the ends of their columns, the middle of these is the centre, and is written there.
+    """
+    X = X.detach()
+    Y = X[:0] if Y is None else Y.detach()
+    n_x, n_y, d = X.shape[0], Y.shape[0], X.shape[1]
     features = min(64, max(16, 1 << (d - 1).bit_length()))
     launch(
         pack_kernels().largest_norm, -(-n_x // 64) - (-n_y // 64),
-        X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
-        ROWS=64, FEATURES=features,
+        X, Y, centre if ends is None else ends, centre, radius, n_x, n_y, d,
+        *X.stride(), *Y.stride(), scale,
+        ROWS=64, FEATURES=features, FROM_ENDS=ends is not None,
     )  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def fused_sums(problem: Problem, precise: bool = False) -> Array:
     tile = TILES[packer.form, packer.precise]
     is_one_power = steps[0][1] == len(steps) == 1 and _kind(problem.kernel) == 0
     if is_one_power and not problem.self_sum:
-        packer = packer.folded()
+        packer = packer.folded(steps[0][0], LIFT if problem.log else 0)
     if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
         tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
@@ -176,10 +176,9 @@ def _launch_sums(
     n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     relative, kind = problem.log and problem.kernel.is_exponential, _kind(problem.kernel)
     device = X.high.device
-    lift = LIFT if problem.log else 0
     if packer.form == FOLDED:
-        relative, factors = False, packer.factors(Y, coefficient, lift)
-        weights = (factors if weights is None else factors * weights).to(torch.float32)
+        relative = False
+        weights = Y.second if weights is None else Y.second * weights
     totals = torch.empty(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
@@ -206,6 +205,6 @@ def _launch_sums(
     if not relative:
         sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
         if packer.form == FOLDED:
-            sums = sums * packer.factors(X, coefficient, -lift)
+            sums = sums * X.second
         return sums.log() if problem.log else sums
     return log_of_pieces(totals, tops)
