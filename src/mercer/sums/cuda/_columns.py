@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._arrays import Array, like
+from mercer._arrays import Array
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
 from mercer.sums.cuda._launch import launch
@@ -29,6 +29,7 @@ from mercer.sums.cuda._layout import (
     Tile,
     choose_tensor_geometry,
     count_pieces,
+    tiles_on,
 )
 
 # By form, and whether it is precise.  Programs of two warps take the matrix instructions that all
@@ -164,7 +165,7 @@ def _launch_column_sums(
         column_kernels().column_sums, n_blocks * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         weights, packer.radius if own is None else own, packer.radius,
-        like(tiles, packer.radius, torch.int32), totals,
+        tiles_on(device, tiles), totals,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,

@@ -7,7 +7,7 @@ Both are packed as the kernels take them, in slabs that fit the memory budget.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from math import inf, isqrt
 from typing import Any
@@ -411,6 +411,20 @@ def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry
     sums, logs, fast = _PRODUCTS_UP_TO
     limits = (sums, sums if to_judge else logs, fast)
     return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
+
+
+@lru_cache(maxsize=64)
+def tiles_on(device: Any, tiles: tuple[int, ...]) -> Array:
+    """Return tiles as int32 on a device; the same ones come again in each call over some rows.
+
+    They are there before this returns, because other streams may read them later.
+    """
+    import torch
+
+    there = torch.tensor(tiles, dtype=torch.int32, device=device)
+    if there.is_cuda:
+        torch.cuda.current_stream(device).synchronize()
+    return there
 
 
 def count_pieces(tiles: tuple[int, ...], n_blocks: int, bytes_per_tile: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._arrays import Array, itemsize, like
+from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem, law
@@ -37,6 +37,7 @@ from mercer.sums.cuda._layout import (
     count_pieces,
     kernels,
     log_of_pieces,
+    tiles_on,
 )
 from mercer.sums.torch._run import differentiable
 from mercer.sums.torch._tiles import retry_in_smaller_parts
@@ -189,7 +190,7 @@ def _launch_sums(
         kernels().sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         packer.radius if weights is None else weights, packer.radius if own is None else own,
-        packer.radius, like(tiles, packer.radius, torch.int32), totals, tops,
+        packer.radius, tiles_on(device, tiles), totals, tops,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,
