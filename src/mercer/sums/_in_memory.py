@@ -229,7 +229,7 @@ def _wide_enough(problem: Problem) -> Problem:
     X, Y, weights = problem.X, problem.Y, problem.weights
     box = problem.box
     if box is None:
-        box, middle = _look(problem)
+        box, middle = _box_and_middle(problem)
         problem = replace(problem, box=box, middle=middle)
     if itemsize(X) == 8 or not _exceeds_single(box.extent, problem.bandwidths):
         return problem
@@ -239,7 +239,7 @@ def _wide_enough(problem: Problem) -> Problem:
     return replace(problem, X=X, Y=Y, weights=weights, middle=None)
 
 
-def _look(problem: Problem) -> tuple[Box, Middle | None]:
+def _box_and_middle(problem: Problem) -> tuple[Box, Middle | None]:
     """Return the box of all rows, and its middle where a CUDA device computes that."""
     rows = (problem.X,) if problem.self_sum else (problem.X, problem.Y)
     if not is_torch_array(problem.X):
