@@ -44,6 +44,22 @@ class Data:
             truth.append((-distances / bandwidth).exp() @ w)
         return _error(result[self.rows].double(), torch.cat(truth).log(), False)
 
+    def draw_columns(self, generator, count):
+        """Draw weights of either sign, (n, count), as a solver of a full kernel system has them."""
+        self.W = torch.randn(len(self.Y), count, generator=generator, device=generator.device)
+
+    def columns(self):
+        return kernel_sum(self.X, self.Y, weights=self.W, bandwidth=self.b)
+
+    def columns_error(self, result):
+        """Largest error over the checked rows, relative to Σ|w|k: terms of either sign cancel."""
+        Y, W, errors = self.Y.double(), self.W.double(), []
+        for rows in self.rows.split(64):
+            d2 = torch.cdist(self.X[rows].double(), Y).square()
+            k = (-d2 / (2 * self.b**2)).exp()
+            errors.append(((result[rows].double() - k @ W).abs() / (k @ W.abs())).max())
+        return float(torch.stack(errors).max())  # NaN where one is NaN
+
     def peer(self, run):
         return run(self.X, self.Y, self.w, self.b)
 

@@ -35,7 +35,7 @@ def tiled(one_tile, row_tiles, column_tiles):
 
     def run(X, Y, w, b):
         rows, columns = -(-len(X) // row_tiles), -(-len(Y) // column_tiles)
-        x2, y2, out = (X * X).sum(1), (Y * Y).sum(1), torch.zeros_like(X[:, 0])
+        x2, y2, out = (X * X).sum(1), (Y * Y).sum(1), X.new_zeros((len(X), *w.shape[1:]))
         for i in range(0, len(X), rows):
             for j in range(0, len(Y), columns):
                 r, c = slice(i, i + rows), slice(j, j + columns)

@@ -16,6 +16,7 @@ from _gpu_targets import print_targets
 
 DIMENSIONS = (3, 16, 64, 256, 784)
 CITY_BLOCK_DIMENSIONS = (3, 16, 64)
+COLUMN_DIMENSIONS, COLUMNS = (16, 64), (10, 32)
 SMALL = 16  # most features where the exponential is the limit, and where more rows are summed
 GROUPS, CLASSES, RUNGS = 10, 10, 17
 CAP = 8.0  # seconds that one call of a sum may be expected to take
@@ -114,6 +115,30 @@ class Bench:
         cells = (in_seconds(seconds), f"{rate / 1e12:.3f}", f"{100 * share:.0f} %", f"{ratio:.0f}")
         row(d, f"{self.n:,}", *cells, f"{error:.1e}")
         self.record("cityblock", d=d, n=self.n, seconds=seconds, share=share, error=error)
+
+    def columns(self):
+        """Several columns of weights in one pass, by the matrix units, and torch's tiles."""
+        titles = ("seconds", "× one column", "10¹² products/s", "× torch eager", "error")
+        head("d", "n = m", "columns", *titles)
+        for d in COLUMN_DIMENSIONS:
+            for n in (self.n, self.n_more if d <= SMALL else self.n_more_wide):
+                self.capped(f"columns at d = {d}, n = {n:,}", 60, partial(self._columns, n, d))
+
+    def _columns(self, n, d):
+        data, other = self._data(n, d), self._data(n, d)
+        one, _ = self.clock.median(lambda: data.ours(1, False), lambda: other.ours(1, False))
+        for count in COLUMNS:
+            for each in (data, other):
+                each.draw_columns(self.generator, count)
+            seconds, result = self.clock.median(data.columns, other.columns)
+            peer, few = float("nan"), data.X[: n // 16]
+            if n == self.n:
+                peer, _ = self.clock.median(lambda few=few: eager()[0](few, data.Y, data.W, data.b))
+            rate, error = count * n * n / seconds, data.columns_error(result)
+            ratio = rate / (count * len(few) * n / peer)
+            cells = (in_seconds(seconds), f"{seconds / one:.2f}", f"{rate / 1e12:.2f}")
+            row(d, f"{n:,}", count, *cells, number(ratio, ".1f"), f"{error:.1e}")
+            self.record("columns", d=d, n=n, columns=count, seconds=seconds, one=one, error=error)
 
     def _data(self, n, d):
         return Data(self.generator, n, d, GROUPS)

@@ -2,8 +2,9 @@
 
     python benchmarks/bench_gpu.py [--quick] [--only sums,estimators] [--minutes 6] [--json FILE]
 
-Sections: sums, cityblock, estimators, growth, fast, peers; ceilings come before and a summary
-after them.  Tables are printed row by row in Markdown.  Sums are Σⱼ wⱼ exp(−‖xᵢ − yⱼ‖²/2b²) of
+Sections: sums, estimators, growth, columns, cityblock, peers, fast; ceilings come before and a
+summary after them.  Tables are printed row by row in Markdown.  Sums are
+Σⱼ wⱼ exp(−‖xᵢ − yⱼ‖²/2b²) of
 float32 normal points with b = 0.4·√d.  Inputs are drawn anew in each run; times are medians by
 CUDA events after warm-ups on other inputs, and ours are those of the public functions, checks and
 preparation included.  Errors are the largest over 512 random rows against float64: relative for
@@ -12,7 +13,8 @@ sums, absolute for logarithms.
 The limit is the rate of exponentials at d ≤ 16, and above that the lower one of it and of three
 float16 products, float16 rate/(3·2·d).  Section cityblock sums wⱼ exp(−Σₖ|xᵢₖ − yⱼₖ|/b), b = d,
 whose limit is the exponentials and then two additions a feature at half the rate of a float32
-product, which adds and multiplies in one instruction.  What does not run, and what would take
+product, which adds and multiplies in one instruction.  Section columns sums several columns of
+weights at once; their errors are relative to Σ|w|k.  What does not run, and what would take
 longer than its cap, is skipped with the reason.
 """
 
@@ -23,7 +25,15 @@ from importlib.util import find_spec
 
 os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: estimators on tensors need it
 
-SECTIONS = ("sums", "cityblock", "estimators", "growth", "fast", "peers")  # the first matter most
+SECTIONS = (
+    "sums",
+    "estimators",
+    "growth",
+    "columns",
+    "cityblock",
+    "peers",
+    "fast",
+)  # the first matter most
 
 
 def main() -> int:
