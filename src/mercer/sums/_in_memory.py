@@ -228,7 +228,9 @@ def _wide_enough(problem: Problem) -> Problem:
     """Return the problem with its box, in float64 where float32 is not enough."""
     X, Y, weights = problem.X, problem.Y, problem.weights
     box = problem.box or (Box.of(X) if problem.self_sum else Box.of(X, Y))
-    if itemsize(X) == 4 and _exceeds_single(box.extent, problem.bandwidths):
+    # Left-out sums of other kernels are not taken relative to their largest term.
+    is_bare = problem.is_left_out and not problem.kernel.is_exponential
+    if itemsize(X) == 4 and (is_bare or _exceeds_single(box.extent, problem.bandwidths)):
         xp = array_namespace(X)
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
         weights = None if weights is None else xp.astype(weights, xp.float64)
