@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -42,12 +41,12 @@ def group_sums(
     between groups drown in rounding: such points are summed in float64.  Weights are float64,
     whatever the rows are.
     """
-    if not isinstance(bandwidth, Real):
-        home, columns = home_of(Y), []
+    if isinstance(bandwidth, Sequence):
+        columns, shared = [], {"log": log, "kernel": kernel, "tol": tol}
         for group, width in enumerate(bandwidth):
-            one = (*home.of_class(groups, group, Y, weights), 1)
-            sums = group_sums(X, *one, log=log, bandwidth=width, kernel=kernel, tol=tol)
-            columns.append(sums[:, 0])
+            one: Any = (*home_of(Y).of_class(groups, group, Y, weights), 1)
+            how: Any = {"bandwidth": width, **shared}
+            columns.append(group_sums(X, *one, **how)[:, 0])
         return home_of(X).stacked(columns)
     if is_in_blocks(X):
         return group_sums_of_blocks(
