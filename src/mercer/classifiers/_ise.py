@@ -1,5 +1,6 @@
 """The ISE classifier: the nearest class mean in feature space; with SVM weights, an SVM."""
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
@@ -22,6 +23,9 @@ from mercer.sums import group_sums, kernel_sum
 
 # By bytes of a number: what of the distance of rows from their class mean may be rounding.
 _LEAST = {4: 2e-6, 8: 4e-15}
+# Of rows nearer than this to their class mean, means and sums are computed in float64: windows are
+# so wide that float32 could not tell the classes apart.
+_WIDE = 0.02
 
 
 class ISEClassifier(ProbabilityClassifier):
@@ -292,6 +296,7 @@ class ISEClassifier(ProbabilityClassifier):
         """Set ‖m_c‖² and ⟨m_c, Σ_j m_j⟩, which leave-one-out may have computed already."""
         xp, tol = array_namespace(sample.weights), self.tol
         self.X_fit_, self._codes, self.class_count_ = sample.X, sample.classes, sample.counts
+        self._least = _LEAST[itemsize(sample.X)]
         self._shares = shares = sample.weights / sample.of_own_class(self.class_count_)
         if chosen is not None:
             self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
@@ -302,6 +307,10 @@ class ISEClassifier(ProbabilityClassifier):
             self._peaks = _peaks(kernel, to_numpy(self.bandwidth_).tolist(), sample.X.shape[1])
             own_peaks = sample.per_class(np.diagonal(self._peaks).copy())
             self.squared_norms_ = self.squared_norms_ * own_peaks
+        elif itemsize(sample.X) == 4 and float(xp.max(1 - self.squared_norms_)) < _WIDE:
+            X = array_namespace(sample.X).astype(sample.X, xp.float64)
+            self._fit_means(replace(sample, X=X), kernel, None)
+            return
         if self.rule_ == "plane":
             return
         if chosen is not None:
