@@ -1,15 +1,17 @@
 """What options of the classifiers cost and bring: the tables of docs/classifiers.md.
 
-    MERCER_DATA=/path/to/data python benchmarks/study_classifier_options.py
+    MERCER_DATA=/path/to/data python benchmarks/study_classifier_options.py [--only sampling]
 
-Five tables in Markdown: leave-one-out to first order against exact, and probabilities with and
+Seven tables in Markdown: leave-one-out to first order against exact, and probabilities with and
 without calibration, on bundled data; prediction from fewer nodes, and the density from fewer
-rows, on the banana data; and the processor time of fits with leave-one-out over 17
-bandwidths, relative to class sums over all pairs.
+rows, on the banana data; densities and norms from a twentieth of the rows, on larger data, and how
+the time of such fits grows; and the processor time of fits with leave-one-out over 17 bandwidths,
+relative to class sums over all pairs.
 """
 
 import argparse
 import time
+from functools import partial
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
@@ -24,10 +26,15 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.datasets import load_dataset
+from mercer.kernels import mercer_width
 from mercer.sums import kernel_sum
+
+LARGER = ("ida_banana", "ida_image", "ida_splice", "ida_twonorm", "letter", "pendigits", "usps")
+MOST_ROWS = 8000
 
 
 def print_row(*cells):
@@ -110,6 +117,56 @@ def density_subset(data, n_partitions):
     print_row("", *(mean_accuracy(data, n_partitions, density_subset=share) for share in shares))
 
 
+def sampling(names, n_seeds):
+    """Print what V_c from a twentieth of the rows is off by, and what that does to accuracy."""
+    print(f"\n`density_subset=0.05` at a given bandwidth, {n_seeds} seeds\n")
+    print_row("data", "rows", "classes", "all", "a twentieth", "error of V_c", "as stated")
+    print_row(*["---"] * 7)
+    for name in names:
+        X, y = load_dataset(name, return_X_y=True)
+        if len(y) > MOST_ROWS:
+            X, y = resample(X, y, n_samples=MOST_ROWS, replace=False, stratify=y, random_state=0)
+        A, B, a, b = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+        scaler = StandardScaler().fit(A)
+        A, B = scaler.transform(A), scaler.transform(B)
+        full = LaplacianClassifier().fit(A, a)
+        h, scores, errors, stated = full.bandwidth_, [], [], []
+        for seed in range(n_seeds):
+            model = LaplacianClassifier(bandwidth=h, density_subset=0.05, random_state=seed)
+            scores.append(model.fit(A, a).score(B, b))
+            errors.append(model.norms_ / exact_norms(model) - 1)
+            stated.append(model.norm_errors_)
+        cells = [f"{100 * s:.1f}" for s in (full.score(B, b), np.mean(scores))]
+        cells += [f"{100 * np.sqrt(np.mean(np.square(e))):.1f} %" for e in (errors, stated)]
+        print_row(f"`{name}`", len(a), len(full.classes_), *cells)
+
+
+def exact_norms(model):
+    """V_c of a model's own nodes and weights, from all pairs."""
+    norms = []
+    for c in range(len(model.classes_)):
+        X, beta = (A[model.node_classes_ == c] for A in (model.X_fit_, model.node_weights_))
+        sums = kernel_sum(X, weights=beta, bandwidth=mercer_width(model.bandwidth_))
+        norms.append(np.sqrt(beta @ sums))
+    return np.array(norms)
+
+
+def growth(sizes, n_features, subset):
+    """Print the processor time of a fit at a given bandwidth, from all rows and from some."""
+    print(f"\nSeconds of `fit` at a given bandwidth, d = {n_features}, 10 classes\n")
+    options = ({}, {"density_subset": subset}, {"density_subset": subset, "rule": "append"})
+    print_row(
+        "rows", *(", ".join(f"{k}={v!r}" for k, v in one.items()) or "all" for one in options)
+    )
+    print_row(*["---"] * 4)
+    for n in sizes:
+        X, y = make_classification(
+            n, n_features, n_informative=10, n_classes=10, n_clusters_per_class=1, random_state=0
+        )
+        models = [LaplacianClassifier(bandwidth=3.0, random_state=0, **one) for one in options]
+        print_row(n, *(f"{seconds(partial(m.fit, X, y)):.2f}" for m in models))
+
+
 def seconds(work):
     work()
     start = time.process_time()
@@ -130,6 +187,7 @@ def cost(n_rows, n_features):
     models = {
         "ParzenClassifier": ParzenClassifier,
         "ISEClassifier": ISEClassifier,
+        'ISEClassifier, rule="append"': lambda **kw: ISEClassifier(rule="append", **kw),
         "LaplacianClassifier": LaplacianClassifier,
         'LaplacianClassifier, rule="append"': lambda **kw: LaplacianClassifier(rule="append", **kw),
     }
@@ -142,13 +200,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--partitions", type=int, default=20)
     parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--only", choices=["sampling"])
     arguments = parser.parse_args()
-    leave_one_out()
-    calibration()
-    banana = load_dataset("ida_banana")
-    nodes(banana, arguments.partitions)
-    density_subset(banana, arguments.partitions)
-    cost(arguments.rows, 20)
+    if arguments.only is None:
+        leave_one_out()
+        calibration()
+        banana = load_dataset("ida_banana")
+        nodes(banana, arguments.partitions)
+        density_subset(banana, arguments.partitions)
+    sampling(LARGER, arguments.partitions)
+    growth((10_000, 20_000, 40_000), 20, 500)
+    if arguments.only is None:
+        cost(arguments.rows, 20)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from mercer.classifiers import _class_vectors, _ise, _parzen
+from mercer.classifiers import _class_vectors, _parzen
 from mercer.comparison import holm_correction
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
@@ -103,7 +103,13 @@ def test_rules_of_other_classifiers(array):
     sums, norms, cross, counts = [[NAN, 0.2]], [[0.5, 0.6]], [[0.1, 0.2]], [[3.0, 4.0]]
     given = [array(A) for A in (sums, norms, cross, counts)]
     assert is_nan(_class_vectors.ise_gains(*given)).all()
-    assert is_nan(_ise._ise_scores(*given)).all()
+    assert is_nan(_class_vectors.ise_scores(*given)).all()
+    sums, norms, counts = given[0], given[1], given[3]
+    np.testing.assert_array_equal(
+        is_nan(_class_vectors.plane_scores(sums, norms, counts, 1.0, 1e-9)), [[1, 0]]
+    )
+    spoilt = _class_vectors.plane_scores(norms, norms * NAN, counts, 1.0, 1e-9)
+    assert is_nan(spoilt).all()
     log_counts, log_priors = array([0.0, 0.0]), array([-0.7, -0.7])
     for log_sums in ([[NAN, -1.0]], [[NAN, -np.inf]], [[NAN, NAN]]):
         assert is_nan(_parzen._bayes(array(log_sums), log_counts, log_priors))[0, 0]

@@ -14,6 +14,7 @@ from mercer.classifiers._cauchy_schwarz import (
     cauchy_schwarz_weights,
     log_kernel_matrix,
 )
+from mercer.kernels import get_kernel
 from oracles import classifiers as oracle
 
 NAMES = ["gaussians", "moons", "ring", "breast cancer"]
@@ -28,7 +29,7 @@ def divergence(K, alpha):
 def problem(name, h=0.6):
     X, y = SAMPLES[name]
     is_positive = y == np.unique(y)[1]
-    log_k = log_kernel_matrix(X, np.sqrt(2) * h)
+    log_k = log_kernel_matrix(X, get_kernel("gaussian"), np.sqrt(2) * h, "", "")
     expected = oracle.windows(X, X, np.sqrt(2) * h)
     assert_close(np.exp(log_k), (expected / expected[0, 0]).astype(float))
     return log_k, is_positive, np.ones(len(y))

@@ -10,6 +10,12 @@ VARIANTS = {
     "laplacian append without density": LaplacianClassifier(rule="append", density=None),
     "laplacian exact mercer": LaplacianClassifier(loo="exact", rule="append", density="mercer"),
     "laplacian nodes": LaplacianClassifier(bandwidth="silverman", n_nodes=15),
+    "laplacian per class": LaplacianClassifier(bandwidth="silverman", per_class=True),
+    "laplacian city-block": LaplacianClassifier(kernel="laplacian"),
+    "ise append": ISEClassifier(rule="append"),
+    "ise auto": ISEClassifier(rule="auto"),
+    "ise per class": ISEClassifier(bandwidth="silverman", per_class=True),
+    "ise cauchy": ISEClassifier(kernel="cauchy"),
     # At the width that leave-one-out finds for scikit-learn's rows, some are support vectors of two
     # machines and score exactly −1 in both: whether shares and their logarithms are then in the
     # same order in float32 is up to the last bit.  At this width no two scores are near each other.

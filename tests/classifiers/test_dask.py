@@ -35,6 +35,8 @@ MODELS = [
     LaplacianClassifier(bandwidth=0.5, n_nodes=20, node_selection="largest"),
     LaplacianClassifier(bandwidth=0.5, n_nodes=20, node_selection="random", random_state=3,
                         rule="append"),
+    ISEClassifier(rule="append"),
+    ISEClassifier(bandwidth=0.5, rule="auto", kernel="laplacian"),
 ]  # fmt: skip
 
 
@@ -138,6 +140,7 @@ def test_sums_of_large_ladders_are_cut_into_pieces(monkeypatch):
         ParzenClassifier(),
         ParzenClassifier(kernel="exponential"),
         ISEClassifier(),
+        ISEClassifier(rule="auto"),
         LaplacianClassifier(rule="auto"),
         LaplacianClassifier(density_subset=0.5, random_state=0),
     ],

@@ -38,6 +38,18 @@ def test_append_where_the_point_outweighs_its_class():
     assert model.decision_function([[30.0]]) == pytest.approx(expected, rel=1e-6, abs=0)
 
 
+@pytest.mark.parametrize("rule", ["plane", "append"])
+def test_windows_as_wide_as_a_thousand_tables_in_single_precision(rule):
+    """The classes differ by a millionth of their sums, which float32 does not hold."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 200)
+    rows = (rng.normal(size=(200, 3)) + labels[:, None]).astype(np.float32)
+    model = mercer.ISEClassifier(bandwidth=2e3, rule=rule)
+    exact = model.fit(rows.astype(float), labels).predict_proba(rows.astype(float))
+    found = model.fit(rows, labels).predict_proba(rows)
+    np.testing.assert_allclose(found, exact, atol=1e-6)
+
+
 def test_angles_of_cauchy_schwarz_far_away_in_single_precision():
     rows = X.astype(np.float32)
     model = mercer.ISEClassifier(bandwidth=1e-8, weighting="cauchy_schwarz").fit(rows, y)

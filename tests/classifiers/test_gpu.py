@@ -23,6 +23,10 @@ MODELS = [
     ParzenClassifier(),
     ParzenClassifier(bandwidth="silverman", per_class=True, priors="uniform"),
     ISEClassifier(),
+    ISEClassifier(rule="auto"),
+    ISEClassifier(bandwidth=[1.0, 1.1, 1.2]),
+    LaplacianClassifier(kernel="laplacian", rule="append"),
+    LaplacianClassifier(bandwidth=1.0, density_subset=0.5, random_state=0),
     ISEClassifier(weighting="margin"),
     ISEClassifier(weighting="cauchy_schwarz"),
 ]
@@ -81,6 +85,7 @@ LARGE = [
     LaplacianClassifier(rule="append", density=None),
     ParzenClassifier(),
     ISEClassifier(),
+    ISEClassifier(rule="append"),
 ]
 
 

@@ -7,19 +7,20 @@ from sklearn.base import clone
 from classifiers.samples import assert_close, gaussians, table, three_gaussians, wine
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import bandwidth_ladder, silverman_bandwidth
-from mercer.classifiers._class_vectors import append_scores, cosine_scores
-from mercer.classifiers._ise import _ise_scores, _left_out_scores
+from mercer.classifiers._class_vectors import append_scores, cosine_scores, ise_scores
 from mercer.classifiers._leave_one_out import LeftOutVectors, LeftOutWindows
 from mercer.classifiers._leave_one_out_exact import MOST_ROWS, ExactlyLeftOut
 from mercer.classifiers._race import choose
 from mercer.classifiers._selection import search
 from mercer.classifiers._significance import Density
+from mercer.kernels import get_kernel
 from mercer.samples import SortedSample
 from mercer.samples._weights import as_counts
 from oracles import classifiers as oracle
 
 DENSITIES = ["parzen", "mercer", None]
 RULES = ["cosine", "append"]
+GAUSSIAN = get_kernel("gaussian")
 
 
 def ladder(X):
@@ -28,9 +29,10 @@ def ladder(X):
 
 
 def laplacian_parts(X, y, weights, bandwidths, kind, exact):
-    density, sample = Density(kind), SortedSample.of(X, y, weights)
+    density, sample = Density(kind, GAUSSIAN), SortedSample.of(X, y, weights)
     F = density.at_rows(sample.X, sample.weights, bandwidths)
-    ladder = LeftOutVectors.of(sample, bandwidths, F, squared=density.squared, links="norms")
+    options = {"squared": density.squared, "links": "norms"}
+    ladder = LeftOutVectors.of(sample, bandwidths, F, GAUSSIAN, **options)
     if exact and F is not None:
         ladder = ExactlyLeftOut(ladder)
     return sample, ladder.parts()
@@ -174,7 +176,12 @@ EXACT = {
     "parzen, exponential": ParzenClassifier(kernel="exponential"),
     "parzen, laplacian": ParzenClassifier(kernel="laplacian"),
     "parzen, epanechnikov": ParzenClassifier(kernel="epanechnikov"),
-    "ise": ISEClassifier(),
+    "parzen, cauchy": ParzenClassifier(kernel="cauchy"),
+    "plane": ISEClassifier(),
+    "plane, cauchy": ISEClassifier(kernel="cauchy"),
+    "ise append": ISEClassifier(rule="append"),
+    "ise append, laplacian": ISEClassifier(rule="append", kernel="laplacian"),
+    "ise auto": ISEClassifier(rule="auto"),
     "cosine": LaplacianClassifier(loo="exact"),
     "cosine, priors": LaplacianClassifier(loo="exact", priors="uniform"),
     "cosine, mercer": LaplacianClassifier(loo="exact", density="mercer"),
@@ -183,6 +190,8 @@ EXACT = {
     "append, priors": LaplacianClassifier(loo="exact", rule="append", priors=[0.2, 0.3, 0.5]),
     "append, none": LaplacianClassifier(rule="append", density=None, priors="uniform"),
     "auto": LaplacianClassifier(loo="exact", rule="auto"),
+    "cosine, exponential": LaplacianClassifier(loo="exact", kernel="exponential"),
+    "append, cauchy": LaplacianClassifier(loo="exact", kernel="cauchy", rule="append"),
 }
 WEIGHTS = {
     "integers": lambda n: np.random.default_rng(0).integers(1, 4, n).astype(float),
@@ -194,7 +203,7 @@ def by_whole_classes(whole, without, x):
     """Scores of a row's sums without it, by sizes, norms and links of the classes with it."""
     if isinstance(whole, ISEClassifier):
         sums = without._class_means(x) * without.class_count_ / whole.class_count_
-        return _ise_scores(sums, whole.squared_norms_, whole._cross, whole.class_count_)
+        return ise_scores(sums, whole.squared_norms_, whole._cross, whole.class_count_)
     mixed = clone(without).set_params(priors=None)
     vars(mixed).update({k: v for k, v in vars(without).items() if k != "priors"})
     mixed.norms_, mixed._log_links = whole.norms_, whole._log_links
@@ -216,14 +225,14 @@ def test_results_are_those_of_refitting(name, kind, monkeypatch):
     fitted = clone(model).fit(X, y, sample_weight=omega)
     results = fitted.loo_results_
     rungs = len(results["bandwidth"])
-    assert rungs >= (34 if name == "auto" else 17)
+    assert rungs >= (34 if "auto" in name else 17)
     for at in range(3, rungs, 9):
         options = {"bandwidth": results["bandwidth"][at]}
         if "rule" in results:
             options["rule"] = str(results["rule"][at])
         whole = clone(model).set_params(**options).fit(X, y, sample_weight=omega)
         again = clone(whole)
-        looks_at_size = "append" in options.values() or isinstance(model, ISEClassifier)
+        looks_at_size = "append" in options.values()
         found, loss = np.zeros(3), np.zeros(3)
         for i in range(len(y)):
             left, row = omega.copy(), X[i : i + 1]
@@ -360,9 +369,10 @@ def test_parzen_and_ise_parts_are_those_of_the_papers():
     X, y = three_gaussians(40)
     sample, order = SortedSample.of(X, y, np.ones(len(y))), np.argsort(y, kind="stable")
     for h in (0.05, 0.4, 5.0):
-        (windows,) = LeftOutWindows(sample, (h,)).parts()
-        (vectors,) = LeftOutVectors.of(sample, (h,), None, links="counts").parts()
-        scores = _left_out_scores(vectors)
+        (windows,) = LeftOutWindows(sample, (h,), GAUSSIAN).parts()
+        (vectors,) = LeftOutVectors.of(sample, (h,), None, GAUSSIAN, links="counts").parts()
+        fitted = ISEClassifier(bandwidth=h).fit(X, y)
+        scores, planes = (fitted._left_out_scores(rule, vectors) for rule in ("append", "plane"))
         P = oracle.windows(X, X, h)
         K = oracle.windows(X, X, np.sqrt(oracle.LONG(2)) * h)
         whole = oracle.Sample(P, K, y, None)
@@ -373,6 +383,7 @@ def test_parzen_and_ise_parts_are_those_of_the_papers():
             assert_close(windows.log_sums[at], oracle.log(sums / P[0, 0]))
             appended, before = less.appended_ise(K[i : i + 1, kept])
             assert_close(scores[at], len(kept) * (np.log(appended[0]) - np.log(before)), 1e-8)
+            assert_close(planes[at], less.plane_scores(K[i : i + 1, kept])[0], 1e-8)
 
 
 def test_exact_mode_refuses_large_samples():

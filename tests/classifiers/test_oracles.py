@@ -1,5 +1,7 @@
 """Scores and attributes against the formulas of the papers, to 1e-9."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -7,7 +9,7 @@ from sklearn.datasets import load_digits
 from classifiers.samples import SAMPLES, assert_close, table
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.bandwidth import silverman_bandwidth
-from mercer.information import log_laplacian_information_cut
+from mercer.information import integrated_squared_error, log_laplacian_information_cut
 from oracles import classifiers as oracle
 
 DENSITIES = ["parzen", "mercer", None]
@@ -147,9 +149,40 @@ def test_parzen_per_class_rules():
 
 @pytest.mark.parametrize(("width", "weighted"), WIDTHS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_ise_rule(name, width, weighted):
+def test_plane_rule(name, width, weighted):
+    """EQ Fig. 2: the nearest class mean, for any sizes and any number of classes."""
     case = Case(name, width, None, weighted)
     model = ISEClassifier(bandwidth=case.h).fit(**case.fit)
+    distances = case.oracle.distances(case.K)
+    assert np.array_equal(model.predict(case.new), model.classes_[distances.argmin(axis=1)])
+    expected = case.oracle.plane_scores(case.K)
+    assert_close(table(model.decision_function(case.new)), table(expected))
+    if len(model.classes_) > 2:
+        assert_close(model.decision_function(case.new), expected)
+    peak = case.oracle.K[0, 0]
+    assert_close(model.squared_norms_, np.diag(case.oracle.inner) / peak)
+
+
+def test_the_plane_of_two_classes_is_as_printed():
+    """EQ eq. (42): the score is p̂ − q̂ + b, whatever the sizes, times a positive number."""
+    X, y = SAMPLES["gaussians"]
+    assert np.bincount(y)[0] > 1.5 * np.bincount(y)[1]
+    new, h = X + 0.3, 0.7
+    K = oracle.windows(new, X, np.sqrt(2) * h)
+    sample = oracle.Sample.of(X, y, h, None)
+    b = (sample.inner[0, 0] - sample.inner[1, 1]) / 2  # class 1 is the first of the paper
+    margin = (K[:, y == 1].mean(axis=1) - K[:, y == 0].mean(axis=1) + b).astype(float)
+    decision = ISEClassifier(bandwidth=h).fit(X, y).decision_function(new)
+    ratio = decision / margin
+    assert ratio.min() > 0
+    assert_close(ratio, np.full(len(new), ratio[0]), 1e-8)
+
+
+@pytest.mark.parametrize(("width", "weighted"), WIDTHS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_ise_append_rule(name, width, weighted):
+    case = Case(name, width, None, weighted)
+    model = ISEClassifier(bandwidth=case.h, rule="append").fit(**case.fit)
     appended, before = case.oracle.appended_ise(case.K)
     expected = len(case.rows) * (np.log(appended) - np.log(before))
     assert_close(table(model.decision_function(case.new)), table(expected))
@@ -161,12 +194,46 @@ def test_ise_rule(name, width, weighted):
     assert_close(model.class_count_, [len(rows) for rows in case.oracle.members])
 
 
-def test_equal_classes_make_the_ise_rule_a_hyperplane():
+@pytest.mark.parametrize("name", ["gaussians", "three gaussians", "iris"])
+def test_the_append_rule_is_the_ise_of_samples_with_the_point_in_them(name):
+    """EQ eq. (34), literally: x is put into each class and all pairs of classes are measured."""
+    X, y = SAMPLES[name]
+    rows, labels, new, h = X[::2], y[::2], X[1:13:2], 0.6
+    model = ISEClassifier(bandwidth=h, rule="append").fit(rows, labels)
+    decided, totals = [], []
+    for x in new:
+        row = []
+        for c in model.classes_:
+            A, b = np.r_[rows, x[None]], np.r_[labels, c]
+            pairs = combinations(model.classes_, 2)
+            row.append(
+                sum(integrated_squared_error(A[b == i], A[b == j], bandwidth=h) for i, j in pairs)
+            )
+        totals.append(row)
+        decided.append(model.classes_[np.argmax(row)])
+    assert np.array_equal(model.predict(new), decided)
+    expected = len(rows) * np.log(totals)
+    assert_close(table(model.decision_function(new)), table(expected), 1e-7)
+
+
+@pytest.mark.parametrize("name", ["gaussians", "three gaussians"])
+def test_only_the_plane_rule_is_the_nearest_class_mean(name):
+    """Sizes of two classes, and a third class, move the append rule away from it."""
+    X, y = SAMPLES[name]
+    plane, append = (
+        ISEClassifier(bandwidth=2.0, rule=rule).fit(X, y).predict(X + 0.2)
+        for rule in ("plane", "append")
+    )
+    assert (plane != append).any()
+
+
+@pytest.mark.parametrize("rule", ["plane", "append"])
+def test_equal_classes_make_both_ise_rules_a_hyperplane(rule):
     """EQ eqs. (38)–(42): with N₁ = N₂, p̂(x) − q̂(x) + b decides."""
     X, y = SAMPLES["moons"]
     rows = np.sort(np.r_[np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 1)[:20]])
     rest = np.setdiff1d(np.arange(len(y)), rows)
-    model = ISEClassifier(bandwidth=0.4).fit(X[rows], y[rows])
+    model = ISEClassifier(bandwidth=0.4, rule=rule).fit(X[rows], y[rows])
     K = oracle.windows(X[rest], X[rows], np.sqrt(2) * 0.4)
     inner = oracle.Sample.of(X[rows], y[rows], 0.4, None).inner
     b = (inner[0, 0] - inner[1, 1]) / 2  # for class 1 against class 0
@@ -193,11 +260,14 @@ def test_a_subset_for_the_density_keeps_each_rows_own_term():
     assert_close(whole.weights_, full.weights_)
 
 
-@pytest.mark.parametrize("weighting", ["uniform", "margin", "cauchy_schwarz"])
-def test_weights_are_repetitions_for_every_ise(weighting):
+@pytest.mark.parametrize(
+    ("rule", "weighting"),
+    [("append", "uniform"), *(("plane", w) for w in ("uniform", "margin", "cauchy_schwarz"))],
+)
+def test_weights_are_repetitions_for_every_ise(rule, weighting):
     X, y = SAMPLES["three gaussians"]
     times = np.random.default_rng(1).integers(0, 4, len(y))
-    model = ISEClassifier(bandwidth=0.7, weighting=weighting)
+    model = ISEClassifier(bandwidth=0.7, rule=rule, weighting=weighting)
     weighted = model.fit(X, y, sample_weight=times).decision_function(X)
     repeated = model.fit(np.repeat(X, times, axis=0), np.repeat(y, times)).decision_function(X)
     assert_close(weighted, repeated, 1e-6 if weighting == "margin" else 1e-7)
@@ -230,9 +300,12 @@ def test_every_bandwidth_gives_finite_and_right_probabilities(name, factor):
         assert_close(table(model.decision_function(new)), table(scores), 1e-8)
         assert np.array_equal(model.predict(new), model.classes_[scores.argmax(axis=1)])
     K = np.exp(log_K)
-    ise = ISEClassifier(bandwidth=h).fit(X, y)
-    appended, before = oracle.Sample.in_logs(X, y, h, None).appended_ise(K)
+    flat = oracle.Sample.in_logs(X, y, h, None)
+    ise = ISEClassifier(bandwidth=h, rule="append").fit(X, y)
+    appended, before = flat.appended_ise(K)
     assert_close(ise.decision_function(new), len(y) * (np.log(appended) - np.log(before)), 2e-9)
+    plane = ISEClassifier(bandwidth=h).fit(X, y)
+    assert_close(table(plane.decision_function(new)), table(flat.plane_scores(K)), 1e-6)
     append = LaplacianClassifier(bandwidth=h, rule="append").fit(X, y)
     if factor >= 1:  # below, cuts leave the range of extended precision
         cuts = sample.appended_cuts(np.exp(log_P), K)
@@ -242,6 +315,7 @@ def test_every_bandwidth_gives_finite_and_right_probabilities(name, factor):
     for model in (
         append,
         ise,
+        plane,
         ISEClassifier(bandwidth=h, weighting="margin").fit(X, y),
         ISEClassifier(bandwidth=h, weighting="cauchy_schwarz").fit(X, y),
     ):

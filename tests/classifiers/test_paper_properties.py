@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import ortho_group
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import NearestCentroid
 from sklearn.svm import SVC
 
 from classifiers.samples import SAMPLES, assert_close, gaussians, moons, ring, table, wine
@@ -138,6 +139,27 @@ def test_a_class_far_away_leaves_the_order_of_the_others(model):
     far = np.r_[X, np.full((4, 3), 1e5) + np.eye(4, 3)]
     a, b = _fit(model, X, y), _fit(model, far, np.r_[y, [2] * 4])
     assert_close(a.decision_function(X), table(b.decision_function(X))[:, 1])
+
+
+# The nearest class mean ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gaussians", "three gaussians"])
+def test_where_no_window_reaches_b_alone_decides(name):
+    """Narrow windows: the class with the most rows.  Far points: the smallest potential."""
+    X, y = SAMPLES[name]
+    narrow = ISEClassifier(bandwidth=1e-3).fit(X, y)
+    assert_close(narrow.squared_norms_, 1 / np.bincount(y))
+    assert set(narrow.predict(X + 0.05)) == {np.bincount(y).argmax()}
+    wide = ISEClassifier(bandwidth=0.8).fit(X, y)
+    assert set(wide.predict(X + 100)) == {wide.squared_norms_.argmin()}
+
+
+def test_wide_windows_are_the_nearest_mean_of_the_columns():
+    X, y = SAMPLES["wine"]
+    model = ISEClassifier(bandwidth=1e3).fit(X[::2], y[::2])
+    nearest = NearestCentroid().fit(X[::2], y[::2])
+    assert np.array_equal(model.predict(X), nearest.predict(X))
 
 
 # The ISE classifier is the SVM -------------------------------------------------------------------

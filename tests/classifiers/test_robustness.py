@@ -27,7 +27,12 @@ MODELS = {
     "append": LaplacianClassifier(rule="append"),
     "auto, exact": LaplacianClassifier(rule="auto", loo="exact", density="mercer"),
     "nodes": LaplacianClassifier(n_nodes=6),
-    "ise": ISEClassifier(),
+    "cosine, per class": LaplacianClassifier(bandwidth="silverman", per_class=True),
+    "cosine, laplacian": LaplacianClassifier(kernel="laplacian"),
+    "plane": ISEClassifier(),
+    "plane, per class": ISEClassifier(bandwidth="silverman", per_class=True),
+    "plane, cauchy": ISEClassifier(kernel="cauchy"),
+    "ise append": ISEClassifier(rule="append"),
     "margin": ISEClassifier(weighting="margin"),
     "cauchy_schwarz": ISEClassifier(weighting="cauchy_schwarz"),
 }
@@ -174,8 +179,14 @@ def test_points_a_million_bandwidths_away(density):
     assert_close(append.decision_function(new), expected)
     flat = oracle.Sample.in_logs(X, y, h, None)
     appended, before = flat.appended_ise(K)
-    ise = ISEClassifier(bandwidth=h).fit(X, y)
+    ise = ISEClassifier(bandwidth=h, rule="append").fit(X, y)
     assert_close(ise.decision_function(new), len(y) * (np.log(appended) - np.log(before)))
+    plane = ISEClassifier(bandwidth=h).fit(X, y)
+    assert_close(plane.decision_function(new), flat.plane_scores(K))
+    # No window reaches these points: b alone decides, for the class of the smallest potential.
+    assert set(plane.predict(new[np.linalg.norm(new, axis=1) > 200])) == {
+        np.argmin(plane.squared_norms_)
+    }
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e5, 1e7])
@@ -265,7 +276,7 @@ def test_ten_thousand_classes():
     assert time.perf_counter() - start < 60  # about 4 s
     message = "products of all 10000 classes with each other, 38910 MiB and more than working_mem"
     with pytest.raises(ValueError, match=message):
-        ISEClassifier().fit(X, y)
+        ISEClassifier(rule="append").fit(X, y)
 
 
 # Arguments -------------------------------------------------------------------------------------
@@ -335,6 +346,47 @@ def test_wrong_priors(estimator, priors, message):
         (LaplacianClassifier, {"rule": "angle"}, "The 'rule' parameter"),
         (LaplacianClassifier, {"density": "knn"}, "The 'density' parameter"),
         (ISEClassifier, {"weighting": "margins"}, "The 'weighting' parameter"),
+        (ISEClassifier, {"rule": "nearest"}, "The 'rule' parameter"),
+        (
+            ISEClassifier,
+            {"rule": "auto", "weighting": "margin"},
+            "rule='auto' goes with weighting='uniform': weighting='margin' learns a plane",
+        ),
+        (ISEClassifier, {"kernel": "epanechnikov"}, "ISEClassifier needs a Mercer"),
+        (LaplacianClassifier, {"kernel": "epanechnikov"}, "LaplacianClassifier needs a Mercer"),
+        (ISEClassifier, {"per_class": True}, "bandwidth='loo' chooses one width for all class"),
+        (LaplacianClassifier, {"per_class": True}, "bandwidth='loo' chooses one width for all"),
+        (LaplacianClassifier, {"bandwidth": [1.0, 2.0]}, "one for each of the 3 classes, got"),
+        (
+            LaplacianClassifier,
+            {"bandwidth": [1.0, 2.0, 3.0], "rule": "auto"},
+            "rule='auto' puts a point into every class in turn and takes one width for all",
+        ),
+        (
+            ISEClassifier,
+            {"bandwidth": "scott", "per_class": True, "rule": "append"},
+            "rule='append' puts a point into every class in turn and takes one width for all",
+        ),
+        (
+            LaplacianClassifier,
+            {"bandwidth": [1.0, 2.0, 3.0], "density_subset": 5},
+            "density_subset takes one width for all classes",
+        ),
+        (
+            ISEClassifier,
+            {"bandwidth": [1.0, 2.0, 3.0], "weighting": "margin"},
+            "weighting='margin' takes one width for all classes; give one bandwidth",
+        ),
+        (
+            ISEClassifier,
+            {"bandwidth": [1.0, 2.0, 3.0], "kernel": "laplacian"},
+            "need kernel='gaussian', got 'laplacian'; pass one bandwidth",
+        ),
+        (
+            LaplacianClassifier,
+            {"bandwidth": [1.0, 2.0, 3.0], "kernel": "cauchy"},
+            "kernel 'cauchy' is not a density in two or more dimensions",
+        ),
         (ISEClassifier, {"C": 0}, "The 'C' parameter"),
     ],
 )
@@ -357,7 +409,8 @@ def test_unseen_feature_names(model):
 @pytest.mark.parametrize("size", [1, 5, 0.2, 1.0])
 def test_sizes_of_density_subsets(size):
     X, y = three_gaussians(40)
-    for options in ({}, {"rule": "auto"}, {"rule": "append", "bandwidth": 0.5}):
+    given = {"bandwidth": 0.5}
+    for options in ({}, {"rule": "auto"}, given, {"rule": "append", **given}):
         model = LaplacianClassifier(density_subset=size, random_state=0, **options)
         fit_and_check(model, X, y)
 

@@ -17,7 +17,9 @@ def _two_clouds(n, seed, d=20, shift=0.45):
 
 
 @pytest.mark.parametrize(
-    "model", [LaplacianClassifier(rule="append"), ISEClassifier()], ids=["append", "ise"]
+    "model",
+    [LaplacianClassifier(rule="append"), ISEClassifier(rule="append"), ISEClassifier()],
+    ids=["append", "ise append", "plane"],
 )
 def test_leave_one_out_of_equal_classes_tells_what_new_rows_get(model):
     """A class that has lost a row is the smaller one: no rule may win by that."""

@@ -30,6 +30,10 @@ MODELS = [
     LaplacianClassifier(n_nodes=25), LaplacianClassifier(n_nodes=25, node_selection="random",
                                                          random_state=0),
     ISEClassifier(), ISEClassifier(weighting="margin"), ISEClassifier(weighting="cauchy_schwarz"),
+    ISEClassifier(rule="append"), ISEClassifier(rule="auto", kernel="exponential"),
+    ISEClassifier(bandwidth=[1.0, 1.1, 1.2]), LaplacianClassifier(bandwidth=[0.5, 1.0, 2.0]),
+    LaplacianClassifier(kernel="laplacian"),
+    LaplacianClassifier(bandwidth=1.0, rule="append", density_subset=60, random_state=0),
 ]
 n_checked = 0
 for dtype, tol, models in ((np.float64, 1e-7, MODELS), (np.float32, 1e-2, MODELS[::3])):
@@ -71,6 +75,7 @@ times = rng.integers(1, 3, 700)
 for model in (
     LaplacianClassifier(rule="auto"), LaplacianClassifier(scoring="balanced_accuracy"),
     ParzenClassifier(), ParzenClassifier(kernel="exponential"), ISEClassifier(),
+    LaplacianClassifier(kernel="cauchy"), ISEClassifier(rule="auto"),
 ):
     a = clone(model).fit(X, y, sample_weight=times)
     b = clone(model).fit(torch.as_tensor(X), torch.as_tensor(y), torch.as_tensor(times))
@@ -93,4 +98,4 @@ def test_torch_equals_numpy(torch):
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    assert int(run.stdout) == 25  # models and precisions, and races
+    assert int(run.stdout) == 35  # models and precisions, and races

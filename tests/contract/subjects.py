@@ -34,6 +34,7 @@ WRAPPERS = {
 }
 # Settings that take another way through the code.
 VARIANTS = {
+    "ISEClassifier append": lambda: mercer.ISEClassifier(rule="append"),
     "ISEClassifier margin": lambda: mercer.ISEClassifier(weighting="margin"),
     "KernelFisherDiscriminant iterative": lambda: mercer.KernelFisherDiscriminant(
         solver="iterative", tol=1e-10
@@ -42,6 +43,9 @@ VARIANTS = {
         n_landmarks=20, random_state=0
     ),
     "LaplacianClassifier append": lambda: mercer.LaplacianClassifier(rule="append"),
+    "LaplacianClassifier per class": lambda: mercer.LaplacianClassifier(
+        bandwidth="silverman", per_class=True
+    ),
     "LaplacianClassifier nodes": lambda: mercer.LaplacianClassifier(n_nodes=20),
     "LaplacianSVC linear": lambda: mercer.LaplacianSVC(kernel="linear"),
     "LaplacianSupportVectorAnalysis rbf": lambda: mercer.LaplacianSupportVectorAnalysis(

@@ -51,7 +51,7 @@ def test_windows_that_do_not_meet():
     assert information.cross_information_potential(cut(X), X + 99, **options) == 0.0
 
 
-@pytest.mark.parametrize("density", ["parzen", None])
+@pytest.mark.parametrize("density", ["parzen", "mercer", None])
 def test_laplacian_cut_without_rows_of_weight_zero(density):
     X, y = labelled(60)
     weights = _weights(60)

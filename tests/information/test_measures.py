@@ -78,7 +78,7 @@ def test_printed_formulas(name, kernel):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])
-@pytest.mark.parametrize("density", ["parzen", None])
+@pytest.mark.parametrize("density", ["parzen", "mercer", None])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_printed_laplacian_cut(name, kernel, density):
     """Two classes and, with iris and wine, eq. (15) for three."""
@@ -334,7 +334,7 @@ def test_float32():
         (lambda X, Y: laplacian_information_cut(X, [0, 1], bandwidth=1), "y must have one class"),
         (
             lambda X, Y: laplacian_information_cut(X, Y[:, 0] > 0, bandwidth=1, density="f"),
-            "density must be 'parzen' or None",
+            "density must be 'parzen', 'mercer' or None",
         ),
     ],
 )

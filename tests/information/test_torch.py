@@ -50,7 +50,7 @@ def test_gradients_with_two_bandwidths(torch, samples, name):
     assert torch.autograd.gradcheck(lambda X, Y: measure(X, Y, bandwidth=(0.5, 0.9)), samples)
 
 
-@pytest.mark.parametrize("density", ["parzen", None])
+@pytest.mark.parametrize("density", ["parzen", "mercer", None])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", LABELLED)
 def test_gradients_of_cuts(torch, name, kernel, density):

@@ -13,9 +13,23 @@ import numpy as np
 LONG = np.longdouble
 
 
-def windows(X, Y, width):
-    """LC eq. (9): W_width(x, y) for all pairs, (n, m)."""
-    return window_of(squared_distances(X, Y), width, np.shape(X)[1])
+def windows(X, Y, width, kernel="gaussian"):
+    """LC eq. (9): W_width(x, y) for all pairs, (n, m); other kernels are 1 at distance 0."""
+    if kernel == "gaussian":
+        return window_of(squared_distances(X, Y), width, np.shape(X)[1])
+    X, Y = np.asarray(X).astype(LONG), np.asarray(Y).astype(LONG)
+    city_block = np.stack([abs(x - Y).sum(axis=1) for x in X])
+    r2 = squared_distances(X, Y) / LONG(width) ** 2
+    return {
+        "exponential": np.exp(-np.sqrt(r2)),
+        "laplacian": np.exp(-city_block / LONG(width)),
+        "cauchy": 1 / (1 + r2),
+    }[kernel]
+
+
+def mercer_width(h, kernel="gaussian"):
+    """√2·h of EQ eq. (21); other kernels are summed as they are, EQ eq. (62)."""
+    return np.sqrt(LONG(2)) * h if kernel == "gaussian" else h
 
 
 def squared_distances(X, Y):
@@ -37,8 +51,9 @@ class Sample:
         self.members = [np.flatnonzero(self.y == c) for c in self.classes]
 
     @classmethod
-    def of(cls, X, y, h, density="parzen"):
-        return cls(windows(X, X, h), windows(X, X, np.sqrt(LONG(2)) * h), y, density)
+    def of(cls, X, y, h, density="parzen", kernel="gaussian"):
+        K = windows(X, X, mercer_width(h, kernel), kernel)
+        return cls(windows(X, X, h, kernel), K, y, density)
 
     @classmethod
     def in_logs(cls, X, y, h, density="parzen"):
@@ -143,6 +158,22 @@ class Sample:
                 prior = len(rows) / LONG(len(self.y)) if priors is None else LONG(priors[c])
                 out[:, c] = prior * P[:, rows].sum(axis=1) / len(rows)
         return out
+
+    def distances(self, K):
+        """EQ Fig. 2: ‖Φ(x) − m_c‖², (n, classes); infinite for an empty class."""
+        assert self.density is None
+        out = np.full((len(K), len(self.classes)), np.inf, LONG)
+        for c, rows in enumerate(self.members):
+            if len(rows):
+                m2 = self.K[np.ix_(rows, rows)].mean()
+                out[:, c] = self._peak - 2 * K[:, rows].mean(axis=1) + m2
+        return out
+
+    def plane_scores(self, K):
+        """4(⟨Φ(x), m_c⟩ − ½‖m_c‖²)/τ², τ² = v(p − v)/p: v is the mean ‖m_c‖², p the peak."""
+        here = [c for c, rows in enumerate(self.members) if len(rows)]
+        p, v = self._peak, np.mean([self.inner[c, c] for c in here])
+        return 2 * (p - self.distances(K)) * p / (v * (p - v))
 
     def appended_ise(self, K):
         """EQ eqs. (33)–(36): the sum of pairwise ISE of all classes with x in each: (n, classes).

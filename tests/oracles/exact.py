@@ -103,8 +103,30 @@ class Classes:
             out.append(cuts)
         return out, _cut(inner)
 
+    def plane(self):
+        """EQ eqs (39)–(42): ⟨Φ(x), m_c⟩ − ½‖m_c‖²."""
+        inner, to_means = self._means()
+        return [[sums[c] - inner[c][c] / 2 for c in range(len(self.members))] for sums in to_means]
+
     def appended_ise(self):
         """EQ eqs (33)–(36): by how much the sum of pairwise ISE grows with x in each class."""
+        C, (inner, sums) = range(len(self.members)), self._means()
+        before = _pairwise_ise(inner)
+        out = []
+        for to_means in sums:
+            gains = []
+            for c in C:
+                n = self.counts[c]
+                new = [row[:] for row in inner]
+                for j in C:
+                    new[c][j] = new[j][c] = (n * inner[c][j] + to_means[j]) / (n + 1)
+                new[c][c] = (n**2 * inner[c][c] + 2 * n * to_means[c] + 1) / (n + 1) ** 2
+                gains.append(_pairwise_ise(new) - before)
+            out.append(gains)
+        return out
+
+    def _means(self):
+        """⟨m_a, m_b⟩ of all classes, and ⟨Φ(x), m_c⟩ of the new rows."""
         C = range(len(self.members))
         shares = [None] * len(self.weights)
         for rows, n in zip(self.members, self.counts, strict=True):
@@ -122,20 +144,10 @@ class Classes:
             ]
             for a in C
         ]
-        before = _pairwise_ise(inner)
-        out = []
-        for k in self.at_new():
-            to_means = [sum(shares[i] * k[i] for i in rows) for rows in self.members]
-            gains = []
-            for c in C:
-                n = self.counts[c]
-                new = [row[:] for row in inner]
-                for j in C:
-                    new[c][j] = new[j][c] = (n * inner[c][j] + to_means[j]) / (n + 1)
-                new[c][c] = (n**2 * inner[c][c] + 2 * n * to_means[c] + 1) / (n + 1) ** 2
-                gains.append(_pairwise_ise(new) - before)
-            out.append(gains)
-        return out
+        sums = [
+            [sum(shares[i] * k[i] for i in rows) for rows in self.members] for k in self.at_new()
+        ]
+        return inner, sums
 
     def angles(self):
         """LC eq. (16) without a kernel: cosines to the class means; what the means lose.

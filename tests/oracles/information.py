@@ -63,8 +63,9 @@ def laplacian_information_cut(X, y, h, kernel="gaussian", density="parzen"):
     n = len(X)
     width = np.sqrt(2) * h if kernel == "gaussian" else h
     f = np.ones(n)
-    if density == "parzen":
-        f = np.array([np.mean([window(x, z, h) for z in X]) for x in X])  # (8)
+    if density is not None:
+        b = h if density == "parzen" else width  # (8), or the row sums of K
+        f = np.array([np.mean([window(x, z, b) for z in X]) for x in X])
     K = np.array([[window(x, z, width) for z in X] for x in X])
     K_f = K / np.sqrt(np.outer(f, f))  # (11)
     classes = np.unique(y)

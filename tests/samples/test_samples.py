@@ -62,8 +62,7 @@ def test_rows_are_numbered_as_they_were_given(table, given, blocks):
     np.testing.assert_array_equal(counted, table[0])
 
 
-def test_blocks_gather_and_order_rows_as_they_are_sorted_in_memory(memory, blocks):
-    np.testing.assert_array_equal(blocks.in_order(blocks.X), memory.X)
+def test_blocks_gather_rows_as_they_are_sorted_in_memory(memory, blocks):
     stacked = blocks.copies(2) * np.array([[1.0], [10.0]])
     found = blocks.gather(ROWS, blocks.weights, stacked)
     wanted = memory.gather(ROWS, memory.weights, memory.copies(2) * np.array([[1.0], [10.0]]))
@@ -72,18 +71,6 @@ def test_blocks_gather_and_order_rows_as_they_are_sorted_in_memory(memory, block
     thinned = [one.thinned(7, one.weights, one.codes) for one in (memory, blocks)]
     for here, there in zip(*thinned, strict=True):
         np.testing.assert_array_equal(np.sort(here), np.sort(there))
-
-
-def test_rows_that_are_split_off_weigh_nothing_among_the_others(memory, blocks):
-    some, rest = memory.split(ROWS)
-    for_blocks, others = blocks.split(ROWS)
-    for name in ("X", "codes", "weights"):
-        np.testing.assert_array_equal(getattr(for_blocks, name), getattr(some, name))
-    left = np.asarray(others.weights)
-    assert np.count_nonzero(left == 0) == ROWS.size
-    order = np.argsort(np.asarray(others.codes)[left > 0], kind="stable")
-    np.testing.assert_array_equal(left[left > 0][order], rest.weights)
-    np.testing.assert_array_equal(np.asarray(others.X)[left > 0][order], rest.X)
 
 
 def test_classes_weigh_the_same_with_and_without_a_row(memory, blocks):

@@ -20,7 +20,12 @@ N, WIDTHS = 61, (1.5, 1.5 / 2**0.5, 0.75)
 X, GROUPS = RNG.normal(size=(N, 2)), np.sort(RNG.integers(0, 4, N))
 WEIGHTS = RNG.uniform(0.1, 2, (3, N))
 D2 = ((X[:, None] - X) ** 2).sum(axis=2)
-K = np.stack([np.exp(-D2 / (2 * h * h)) for h in WIDTHS])
+KERNELS = {
+    "gaussian": np.stack([np.exp(-D2 / (2 * h * h)) for h in WIDTHS]),
+    "exponential": np.stack([np.exp(-np.sqrt(D2) / h) for h in WIDTHS]),
+    "cauchy": np.stack([1 / (1 + D2 / h**2) for h in WIDTHS]),
+}
+K = KERNELS["gaussian"]
 MEMBERS = GROUPS[:, None] == np.arange(4)
 
 
@@ -48,6 +53,20 @@ def test_sums_over_groups(hold, log):
 
 
 @CONTAINERS
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_a_bandwidth_for_each_group(hold, log, kernel):
+    new, widths = RNG.normal(size=(9, 2)), [0.3, 2.0, 0.8, 1.1]
+    at = new if hold is np.asarray else cut(new, (4, 5))
+    options = {"log": log, "kernel": kernel}
+    given = (hold(X), hold(WEIGHTS[0]), hold(GROUPS), 4)
+    found = np.asarray(group_sums(at, *given, bandwidth=widths, **options))
+    for group, width in enumerate(widths):
+        expected = group_sums(new, X, WEIGHTS[0], GROUPS, 4, bandwidth=width, **options)
+        np.testing.assert_allclose(found[:, group], expected[:, group], rtol=1e-11)
+
+
+@CONTAINERS
 def test_far_points_are_told_apart_in_single_precision(hold):
     far = np.array([[1e3, 1e3], [0.0, 0.1], [-2e3, 5.0]])
     exact = group_sums(far, X, WEIGHTS[0], GROUPS, 4, log=True, bandwidth=0.5)
@@ -62,11 +81,13 @@ def test_far_points_are_told_apart_in_single_precision(hold):
 
 @CONTAINERS
 @pytest.mark.parametrize("batch", [1, 128])
-def test_sums_over_a_rows_own_group(hold, batch, monkeypatch):
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_sums_over_a_rows_own_group(hold, kernel, batch, monkeypatch):
     monkeypatch.setattr("mercer.sums._groups._BATCH", batch)
     monkeypatch.setattr("mercer.sums.dask._groups._FEW_ROWS", batch)
-    expected = (K * (GROUPS[:, None] == GROUPS) * WEIGHTS[:, None, :]).sum(axis=2)
-    found = own_group_sums(hold(X), hold(GROUPS), bandwidths=WIDTHS, weights=hold(WEIGHTS))
+    expected = (KERNELS[kernel] * (GROUPS[:, None] == GROUPS) * WEIGHTS[:, None, :]).sum(axis=2)
+    given = {"bandwidths": WIDTHS, "weights": hold(WEIGHTS), "kernel": kernel}
+    found = own_group_sums(hold(X), hold(GROUPS), **given)
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
@@ -77,11 +98,12 @@ def test_own_sums_within_a_tolerance():
 
 
 @CONTAINERS
-def test_products_and_their_largest_term(hold):
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_products_and_their_largest_term(hold, kernel):
     log_terms = np.log(WEIGHTS)[:, :, None] + np.log(
-        (K * (1 - np.eye(N))) * WEIGHTS[:, None, :] @ MEMBERS
+        (KERNELS[kernel] * (1 - np.eye(N))) * WEIGHTS[:, None, :] @ MEMBERS
     )
-    given = {"n_groups": 4, "bandwidths": WIDTHS, "weights": hold(WEIGHTS)}
+    given = {"n_groups": 4, "bandwidths": WIDTHS, "weights": hold(WEIGHTS), "kernel": kernel}
     with config_context(working_memory=0.05):  # several slabs
         found = group_products(hold(X), hold(GROUPS), **given)
     for c in range(4):
@@ -114,10 +136,11 @@ def test_products_take_the_sums_that_are_known():
 @pytest.mark.parametrize("n_groups", [None, 4])
 @pytest.mark.parametrize("rows", [None, slice(5, 40, 3), np.array([60, 3, 3, 17])])
 @pytest.mark.parametrize("removing", [False, True])
-def test_left_out_sums_of_blocks(rows, removing, n_groups):
-    F = np.maximum(K**2 @ WEIGHTS[0], WEIGHTS[0])
+@pytest.mark.parametrize("kernel", ["gaussian", "cauchy"])
+def test_left_out_sums_of_blocks(kernel, rows, removing, n_groups):
+    F = np.maximum(KERNELS[kernel] ** 2 @ WEIGHTS[0], WEIGHTS[0])
     parts = (WEIGHTS[0] / 2, F, WEIGHTS[0], WEIGHTS)
-    given = {"bandwidths": WIDTHS, "rows": rows}
+    given = {"bandwidths": WIDTHS, "rows": rows, "kernel": kernel}
     results = []
     for hold in (np.asarray, blocks):
         amount, densities, least, q = map(hold, parts)

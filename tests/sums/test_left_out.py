@@ -13,7 +13,23 @@ LONG = np.longdouble
 TOLERANCE = {"float64": 2e-11, "float32": 3e-5}
 
 
-def literal(X, groups, bandwidths, weights, removal=None):
+KERNELS = ["gaussian", "exponential", "laplacian", "cauchy", "epanechnikov"]
+
+
+def log_kernel(difference, bandwidth, kernel="gaussian"):
+    """log k of a difference of two rows, as mercer.kernels prints it; −inf beyond its reach."""
+    r2 = (difference**2).sum(axis=-1) / LONG(bandwidth) ** 2
+    with np.errstate(divide="ignore"):
+        return {
+            "gaussian": -r2 / 2,
+            "exponential": -np.sqrt(r2),
+            "laplacian": -abs(difference).sum(axis=-1) / LONG(bandwidth),
+            "cauchy": -np.log(1 + r2),
+            "epanechnikov": np.log(np.maximum(1 - r2, 0)),
+        }[kernel]
+
+
+def literal(X, groups, bandwidths, weights, removal=None, kernel="gaussian"):
     """out[b, i, g] and drift[b, i, g], term by term."""
     X = np.asarray(X).astype(LONG)
     n, n_groups = len(X), max(groups) + 1
@@ -24,7 +40,7 @@ def literal(X, groups, bandwidths, weights, removal=None):
             for j in range(n):
                 if i == j:
                     continue
-                log_k = -((X[i] - X[j]) ** 2).sum() / (2 * LONG(bandwidth) ** 2)
+                log_k = log_kernel(X[i] - X[j], bandwidth, kernel)
                 rho = LONG(1)
                 if removal is not None:
                     g = np.exp((2 if removal.squared else 1) * log_k)
@@ -39,14 +55,17 @@ def literal(X, groups, bandwidths, weights, removal=None):
     return out.astype(float), drift.astype(float)
 
 
-def densities(X, bandwidths, weights, squared):
+def densities(X, bandwidths, weights, squared, kernel="gaussian"):
     """F with every row's own term, as the classifiers have it."""
-    d2 = ((np.asarray(X, float)[:, None] - np.asarray(X, float)) ** 2).sum(axis=2)
-    power = 2 if squared else 1
-    return np.stack([np.exp(-power * d2 / (2 * b**2)) @ weights for b in bandwidths])
+    differences = np.asarray(X, float)[:, None] - np.asarray(X, float)
+    logs = np.stack([log_kernel(differences, b, kernel) for b in bandwidths]).astype(float)
+    return np.exp((2 if squared else 1) * logs) @ weights
 
 
-def make(rng, n, d, n_groups, n_rungs, removing, dtype="float64", repeats=False, spread=1.0):
+def make(
+    rng, n, d, n_groups, n_rungs, removing,
+    dtype="float64", repeats=False, spread=1.0, kernel="gaussian",
+):  # fmt: skip
     X = (rng.normal(size=(n, d)) * spread).astype(dtype)
     if repeats:
         X[n // 2 :] = X[: n - n // 2]
@@ -58,17 +77,17 @@ def make(rng, n, d, n_groups, n_rungs, removing, dtype="float64", repeats=False,
     removal = None
     if removing is not None:
         squared = removing == "squared"
-        F = np.maximum(densities(X, bandwidths, omega, squared), omega)
+        F = np.maximum(densities(X, bandwidths, omega, squared, kernel), omega)
         q = rng.uniform(0, 2, (n_rungs, n))
         removal = Removal(rng.uniform(0.3, 1.0, n), F, omega, squared, q)
     return X, groups, bandwidths, weights, removal
 
 
-def check(X, groups, bandwidths, weights, removal, tol):
+def check(X, groups, bandwidths, weights, removal, tol, kernel="gaussian"):
     out, drift = left_out_log_sums(
-        X, groups, bandwidths=bandwidths, weights=weights, removal=removal
+        X, groups, bandwidths=bandwidths, weights=weights, removal=removal, kernel=kernel
     )
-    expected, expected_drift = literal(X, groups, bandwidths, weights, removal)
+    expected, expected_drift = literal(X, groups, bandwidths, weights, removal, kernel)
     np.testing.assert_allclose(out, expected, rtol=tol, atol=tol)
     if removal is None:
         assert drift is None
@@ -93,6 +112,24 @@ def test_literal_loop(seed, n, d, n_groups, n_rungs, removing, dtype, repeats, s
     rng = np.random.default_rng(seed)
     case = make(rng, n, d, n_groups, n_rungs, removing, dtype, repeats, spread)
     check(*case, TOLERANCE[dtype])
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    d=st.sampled_from([1, 3, 8]),
+    kernel=st.sampled_from(KERNELS[1:]),
+    removing=st.sampled_from([None, "plain"]),
+    dtype=st.sampled_from(["float64", "float32"]),
+    spread=st.sampled_from([1e-3, 1.0, 10.0]),
+)
+def test_literal_loop_of_other_kernels(seed, d, kernel, removing, dtype, spread):
+    rng = np.random.default_rng(seed)
+    case = make(rng, 14, d, 3, 6, removing, dtype, False, spread, kernel)
+    if kernel == "epanechnikov":  # A row at the very edge is a matter of rounding.
+        logs = [np.abs(log_kernel(case[0][:, None] - case[0], b, kernel)) for b in case[2]]
+        assume(not any((one[np.isfinite(one)] > 5).any() for one in logs))
+    check(*case, TOLERANCE[dtype], kernel)
 
 
 @settings(max_examples=25)
@@ -206,11 +243,12 @@ def _vectorised(X, groups, bandwidths, weights, removal, rows):
     return out
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("removing", [None, "squared", "plain"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_torch_equals_numpy(torch, removing, dtype):
+def test_torch_equals_numpy(torch, removing, dtype, kernel):
     X, groups, bandwidths, weights, removal = make(
-        np.random.default_rng(2), 90, 4, 4, 7, removing, dtype
+        np.random.default_rng(2), 90, 4, 4, 7, removing, dtype, kernel=kernel
     )
     on_torch = None
     if removal is not None:
@@ -221,11 +259,12 @@ def test_torch_equals_numpy(torch, removing, dtype):
         )
     for rows in (None, slice(10, 60), np.array([80, 3, 4, 50])):
         a, a_drift = left_out_log_sums(
-            X, groups, bandwidths=bandwidths, weights=weights, removal=removal, rows=rows
-        )
+            X, groups, bandwidths=bandwidths, weights=weights, removal=removal, rows=rows,
+            kernel=kernel,
+        )  # fmt: skip
         b, b_drift = left_out_log_sums(
             torch.as_tensor(X), groups, bandwidths=bandwidths, rows=rows,
-            weights=torch.as_tensor(weights), removal=on_torch,
+            weights=torch.as_tensor(weights), removal=on_torch, kernel=kernel,
         )  # fmt: skip
         tol = TOLERANCE[dtype]
         np.testing.assert_allclose(b.numpy(), a, rtol=tol, atol=tol)

@@ -19,7 +19,8 @@ from mercer.samples._weights import as_counts, is_whole, places_of_keys, row_key
 SELF_TUNED = {
     "laplacian": mercer.LaplacianClassifier(),
     "parzen": mercer.ParzenClassifier(),
-    "ise": mercer.ISEClassifier(),
+    "plane": mercer.ISEClassifier(),
+    "ise append": mercer.ISEClassifier(rule="append"),
     "fisher": mercer.KernelFisherDiscriminant(),
     "landmarks": mercer.KernelFisherDiscriminant(n_landmarks=60, random_state=0),
     "sparse": mercer.SparseKernelFisherDiscriminant(max_nodes=40, random_state=0),

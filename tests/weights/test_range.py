@@ -11,7 +11,11 @@ y = np.repeat([0, 1], 6)
 CLASSIFIERS = [
     mercer.LaplacianClassifier(),
     mercer.ParzenClassifier(),
+    mercer.LaplacianClassifier(kernel="cauchy", rule="append"),
+    mercer.LaplacianClassifier(bandwidth=1.0, density_subset=6, random_state=0),
     mercer.ISEClassifier(),
+    mercer.ISEClassifier(rule="append"),
+    mercer.ISEClassifier(bandwidth=[1.0, 1.3]),
     mercer.NearestAngleClassifier(),
     mercer.KernelFisherDiscriminant(),
     mercer.SparseKernelFisherDiscriminant(random_state=0),

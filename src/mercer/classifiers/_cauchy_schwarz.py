@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import FloatArray
 from mercer._memory import working_memory
-from mercer.kernels import get_kernel
+from mercer.kernels import Kernel
 from mercer.samples import power_of_two
 
 _STEPS = 1000  # the most steps of the descent
@@ -37,21 +37,26 @@ _NOISE = 1e-15  # the relative rounding of the divergence
 _MEMORY = 10  # A new value must be below the largest of this many last ones.
 
 
-def log_kernel_matrix(X: NDArray[Any], width: float) -> NDArray[np.float64]:
-    """Return the logarithms of the kernel matrix, if that fits the memory budget."""
+def log_kernel_matrix(
+    X: NDArray[Any], kernel: Kernel, width: float, option: str, instead: str
+) -> NDArray[np.float64]:
+    """Return the logarithms of the kernel matrix, if that fits the memory budget.
+
+    If not, the error says which option needs it, and what to use instead.
+    """
     n_bytes = 4 * 8 * X.shape[0] ** 2
     if n_bytes > working_memory():
         raise ValueError(
-            f"weighting='cauchy_schwarz' needs the kernel matrix of all {X.shape[0]} rows, "
+            f"{option} needs the kernel matrix of all {X.shape[0]} rows, "
             f"{n_bytes / 2**20:.0f} MiB with its temporaries, more than working_memory="
-            f"{working_memory() / 2**20:.0f} MiB; use weighting='margin'."
+            f"{working_memory() / 2**20:.0f} MiB; use {instead}."
         )
     from scipy.spatial.distance import cdist
 
     X = np.asarray(X, dtype=np.float64)
     unit = power_of_two(X)  # so that squares stay in range
-    d2 = cdist(X / unit, X / unit, "sqeuclidean")
-    logs: NDArray[np.float64] = get_kernel("gaussian").log_profile(d2, width / unit)
+    distances = cdist(X / unit, X / unit, kernel.metric)
+    logs: NDArray[np.float64] = kernel.log_profile(distances**2, width / unit)
     return logs
 
 

@@ -4,7 +4,7 @@ Notation, for a point x and classes c: M_c = Σ_{i in c} β_i Φ(x_i) is the cla
 its norm; A_c = Σ_{i in c} β_i k(x, x_i) is the inner product of x with it; a is x's own weight
 f̂(x)^(−1/2).  With b sets of weights β, one for each bandwidth of a ladder, norms and products come
 from one pass over the pairs.  Each rule is a pure function from sums over classes to scores.
-The cosine and append rules come from [1]_, the ISE rule from [2]_.
+The angles come from [1]_, the distances from [2]_.
 
 References
 ----------
@@ -16,21 +16,23 @@ References
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array
+from mercer._arrays import Array, to_numpy
 from mercer._memory import working_memory
+from mercer.kernels import Kernel, overlap_width
 from mercer.samples import Rows, SortedSample, home_of, log_sum_of_others, logsumexp, safe_log
 from mercer.sums import (
     Products,
     Removal,
     group_products,
     group_slabs,
+    group_sums,
     left_out_log_sums,
     own_group_sums,
 )
@@ -46,8 +48,9 @@ class ClassVectors:
     """
 
     sample: SortedSample
-    widths: tuple[float, ...]  # of the Mercer kernel, the widest first
+    widths: tuple[float, ...]  # of the kernel, the widest first
     weights: Array  # β in float64: (b, n)
+    kernel: Kernel
     tol: float | None = None  # relative error allowed to `own_sums`; None adds up every term
     known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -64,7 +67,27 @@ class ClassVectors:
         rungs = list(rungs)
         widths = tuple(self.widths[r] for r in rungs)
         known = {name: values[rungs] for name, values in self.known.items()}
-        return ClassVectors(self.sample, widths, self.weights[rungs], self.tol, known)
+        return replace(self, widths=widths, weights=self.weights[rungs], known=known)
+
+    @classmethod
+    def of(
+        cls,
+        sample: SortedSample,
+        bandwidth: Any,
+        weights: Array,
+        kernel: Kernel,
+        tol: float | None = None,
+    ) -> "ClassVectors":
+        """Return the class vectors at one Parzen width; at one for each class, for norms alone.
+
+        Norms do not mix classes, so that the rows of each class may be divided by its width.
+        """
+        if not isinstance(bandwidth, float):
+            xp = array_namespace(sample.X)
+            own = xp.astype(sample.of_own_class(bandwidth), sample.X.dtype)
+            sample, bandwidth = replace(sample, X=sample.X / own[:, None]), 1.0
+        width = overlap_width(kernel, bandwidth, bandwidth)
+        return cls(sample, (width,), weights[None, :], kernel, tol)
 
     @property
     def own_sums(self) -> Array:
@@ -73,8 +96,10 @@ class ClassVectors:
 
     def _own_sums(self) -> Array:
         X, codes = self.sample.X, self.sample.codes
-        options: dict[str, Any] = {"weights": self.weights, "tol": self.tol}
-        return home_of(X).computed(own_group_sums(X, codes, bandwidths=self.widths, **options))
+        options: dict[str, Any] = {
+            "bandwidths": self.widths, "weights": self.weights, "kernel": self.kernel
+        }  # fmt: skip
+        return home_of(X).computed(own_group_sums(X, codes, tol=self.tol, **options))
 
     @property
     def squared_norms(self) -> Array:
@@ -98,7 +123,7 @@ class ClassVectors:
             )
         return group_products(
             self.sample.X, self.sample.codes, n_groups=n_classes, bandwidths=self.widths,
-            weights=self.weights, sums=self.sums,
+            weights=self.weights, kernel=self.kernel, sums=self.sums,
         )  # fmt: skip
 
     def sums(self, rows: Rows) -> Array:
@@ -119,6 +144,7 @@ class ClassVectors:
             self.sample.codes,
             bandwidths=self.widths,
             weights=self.weights,
+            kernel=self.kernel,
             removal=removal,
             rows=self.sample.places(rows),
             n_groups=self.sample.n_classes,
@@ -129,6 +155,29 @@ class ClassVectors:
         n = self.sample.X.shape[0] if rows is None else rows.size
         for start, stop in group_slabs(n, self.sample.n_classes, len(self.widths)):
             yield slice(start, stop) if rows is None else rows[start:stop]
+
+
+def log_class_sums(
+    X: Array,
+    nodes: Array,
+    weights: Array,
+    codes: Array,
+    n_classes: int,
+    bandwidth: Any,
+    kernel: Kernel,
+    tol: float | None = None,
+) -> Array:
+    """Return log Σ_{i in c} ω_i W(x − x_i): (n, C).
+
+    W is the kernel, 1 at distance 0; if the bandwidth is one for each class, it integrates to 1.
+    """
+    shape: dict[str, Any] = {"log": True, "kernel": kernel, "tol": tol}
+    if isinstance(bandwidth, float):
+        return group_sums(X, nodes, weights, codes, n_classes, bandwidth=bandwidth, **shape)
+    widths = to_numpy(bandwidth).tolist()
+    sums = group_sums(X, nodes, weights, codes, n_classes, bandwidth=widths, **shape)
+    log_normalisers = [kernel.log_normaliser(h, X.shape[1]) for h in widths]
+    return sums - home_of(X).like(log_normalisers, sums)
 
 
 def add_to_own_class(sample: SortedSample, log_sums: Array, values: Array, rows: Rows) -> Array:
@@ -192,6 +241,48 @@ def append_scores(
     scores = -n_total * xp.logaddexp(left, t1)
     # A single class has no cut, and is the answer.
     scores = xp.where(has_cut, scores, xp.zeros_like(scores))
+    return xp.where(present, scores, xp.full_like(scores, -float("inf")))
+
+
+def plane_scores(sums: Array, grams: Array, counts: Array, peak: float, least: float) -> Array:
+    """Return 4 (⟨Φ(x), m_c⟩ − ½‖m_c‖²) / τ²: the nearest class mean has the largest, [2]_ (39).
+
+    For two classes their difference is 4 (p̂ − q̂ + b) / τ², (42).  τ² makes it a number without
+    unit, so that a soft-max of it says something: with v the mean of ‖m_c‖² over the classes, rows
+    lie at a mean squared distance of p − v from their class mean, where p = ‖Φ(x)‖² is the kernel's
+    peak, and a class takes up the room of p/v windows that do not meet; τ² = v (p − v) / p is that
+    distance, shared out over them.  Of classes without any spread p − v is rounding: it is taken
+    to be `least` of p.  The 4 makes these scores those of `ise_scores`, to first order, for two
+    classes of one size whose windows do not meet.
+
+    All are (n, classes) or broadcast to it; counts are 0 for a class without rows.
+    """
+    xp = array_namespace(sums)
+    present = counts > 0
+    n_classes = xp.sum(xp.astype(present, sums.dtype), axis=-1, keepdims=True)
+    v = xp.sum(xp.where(present, grams, 0.0), axis=-1, keepdims=True) / n_classes
+    spread = xp.maximum(peak - v, xp.full_like(v, least * peak))
+    scores = (sums - grams / 2) * (4 * peak / (v * spread))
+    return xp.where(present, scores, xp.full_like(scores, -float("inf")))
+
+
+def ise_scores(sums: Array, grams: Array, cross: Array, counts: Array) -> Array:
+    """Return N log of Σ ISE with x in c over Σ ISE, over all pairs of classes, [2]_ (34)–(36).
+
+    The arguments are those of `ise_gains`.
+    """
+    xp = array_namespace(sums)
+    present = counts > 0
+    n_classes = xp.sum(xp.astype(present, sums.dtype), axis=-1, keepdims=True)
+    gains = ise_gains(sums, grams, cross, counts)
+    # Σ_{i<j} ‖m_i − m_j‖² = C Σ ‖m_c‖² − ‖Σ m_c‖²
+    norms = xp.where(present, grams, xp.zeros_like(grams))
+    total = n_classes * xp.sum(norms, axis=-1, keepdims=True)
+    ise = total - xp.sum(xp.where(present, cross, 0.0), axis=-1, keepdims=True)
+    ise = xp.maximum(ise, total * 1e-15)  # Between equal classes the rest is rounding.
+    ratio = xp.where(present, gains / ise, xp.zeros_like(gains))
+    n_total = xp.sum(counts, axis=-1, keepdims=True)
+    scores = n_total * xp.log1p(xp.maximum(ratio, xp.full_like(ratio, -1 + 1e-15)))
     return xp.where(present, scores, xp.full_like(scores, -float("inf")))
 
 

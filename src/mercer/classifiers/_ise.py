@@ -1,46 +1,66 @@
-"""The ISE classifier: the class that x makes most unlike the others; with SVM weights, an SVM."""
+"""The ISE classifier: the nearest class mean in feature space; with SVM weights, an SVM."""
 
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
-from mercer._arrays import Array, like, take_rows, to_numpy
+from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
-from mercer.classifiers._class_vectors import ClassVectors, ise_gains
+from mercer.classifiers._class_vectors import ClassVectors, ise_scores, plane_scores
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
-from mercer.classifiers._selection import sample_bandwidth, self_tune
-from mercer.kernels import mercer_width
-from mercer.samples import ProbabilityClassifier, SortedSample, check_training, refuse_dask
+from mercer.classifiers._selection import settle
+from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
+from mercer.samples import ProbabilityClassifier, SortedSample, check_training, home_of, refuse_dask
 from mercer.sums import group_sums, kernel_sum
+
+# By bytes of a number: what of the distance of rows from their class mean may be rounding.
+_LEAST = {4: 2e-6, 8: 4e-15}
+# Of rows nearer than this to their class mean, means and sums are computed in float64: windows are
+# so wide that float32 could not tell the classes apart.
+_WIDE = 0.02
 
 
 class ISEClassifier(ProbabilityClassifier):
-    r"""Classify by the integrated squared error between class densities.
+    r"""Classify by distances between means of windows in feature space.
 
-    A point goes to the class that, with the point appended, differs most from the other classes:
-    the one whose Parzen density then has the largest integrated squared error (ISE) to theirs.  In
-    feature space that is the nearest class mean, with a hyperplane between two classes.
-    With weighted means instead of plain ones the same rule is the support vector machine.
+    The integrated squared error (ISE) of two Parzen estimates is the squared distance of their
+    class means in the feature space of a kernel.  A point goes to the class whose mean is nearest:
+    between two classes that is a hyperplane, with an offset from the classes' information
+    potentials.  With weighted means instead of plain ones it is the support vector machine.
 
     .. math::
 
-        c^*(x) = \arg\max_c \sum_{j \ne c} \| m'_c - m_j \|^2, \qquad
-        m'_c = \frac{\Omega_c\, m_c + \Phi(x)}{\Omega_c + 1}, \qquad
+        c^*(x) = \arg\min_c \| \Phi(x) - m_c \|^2
+               = \arg\max_c \; \langle \Phi(x), m_c \rangle - \tfrac12 \| m_c \|^2, \qquad
         m_c = \frac{1}{\Omega_c} \sum_{i \in c} \alpha_i\, \Phi(x_i)
 
-    These are (34)–(36) of [1]_ for any class sizes and any number of classes.
+    These are (38)–(42) of [1]_, :math:`\hat p(x) - \hat q(x) + b \ge 0`, for any class sizes and
+    any number of classes.  ``rule="append"`` is what the paper derives them from, (34)–(36):
+    the class that makes the ISE of all pairs of classes largest when the point is put into it.
+
+    .. math::
+
+        c^*(x) = \arg\max_c \Big( \sum_{j \ne c} \| m'_c - m_j \|^2
+               + \sum_{\substack{i < j \\ i, j \ne c}} \| m_i - m_j \|^2 \Big), \qquad
+        m'_c = \frac{\Omega_c\, m_c + \Phi(x)}{\Omega_c + 1}
+
+    The two agree for two classes of one size.
 
     =================  ==========================================
     paper              here
     =================  ==========================================
     σ                  ``bandwidth``, ``bandwidth_`` (h)
-    k, 2σ²             Gaussian kernel of width √2·``bandwidth_``
+    k, 2σ²             Gaussian kernel of width √2·``bandwidth_``, or ``kernel``
     ‖m_c‖²             ``squared_norms_``
+    b                  ½(‖m₂‖² − ‖m₁‖²), from ``squared_norms_``
     α_i (signed)       ``dual_coef_``
     Ω                  ``omega_``
     b*                 ``intercept_``
@@ -48,12 +68,24 @@ class ISEClassifier(ProbabilityClassifier):
 
     Parameters
     ----------
-    bandwidth : float or str, default="loo"
-        The Parzen width h, ``"loo"`` (leave-one-out of the rule with equal weights, whatever
-        `weighting` is), or a rule of :func:`mercer.bandwidth.resolve_bandwidth`.
+    bandwidth : float, str or array-like of shape (n_classes,), default="loo"
+        The Parzen width h: one number, one for each class in the order of ``classes_``,
+        ``"loo"`` (leave-one-out of the rule with equal weights, whatever `weighting` is), or a
+        rule of :func:`mercer.bandwidth.resolve_bandwidth`.
+    per_class : bool, default=False
+        Whether a rule looks at each class alone.  A class whose rows are all the
+        same takes the width of all rows.
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.  Gaussian windows of width h overlap as a Gaussian of width
+        √2·h; of others the kernel itself, of width h, takes the place of their overlap.
+    rule : {"plane", "append", "auto"}, default="plane"
+        ``"plane"``: the nearest class mean.  ``"append"``: the class that makes all classes differ
+        most with the point put into it.  ``"auto"`` lets leave-one-out choose.  Weights that are
+        learned come with a plane of their own, and take ``"plane"`` alone.
     weighting : {"uniform", "margin", "cauchy_schwarz"}, default="uniform"
         ``"uniform"``: all rows count alike.  ``"margin"``: weights are the SVM's dual variables,
-        one class against the rest where there are several; the classifier then *is* the SVM.
+        one class against the rest where there are several; the classifier then *is* the SVM: the
+        plane between weighted means, with the SVM's offset.
         ``"cauchy_schwarz"`` (experimental): weights that minimise the Cauchy–Schwarz divergence
         between the two sides, and angles instead of distances.
     C : float, default=1.0
@@ -72,15 +104,17 @@ class ISEClassifier(ProbabilityClassifier):
     ----------
     classes_ : array of shape (n_classes,)
         The classes, sorted.
-    bandwidth_ : float
+    bandwidth_ : float or array of shape (n_classes,)
+        As used.
+    rule_ : {"plane", "append"}
         As used.
     X_fit_ : array of shape (n_nodes, n_features)
         Rows of the expansion: all with equal weights, else those whose weight is not zero.
     class_count_ : array of shape (n_classes,)
         Ω_c of equal weights: N_c, sample weights counted; only with ``weighting="uniform"``.
     squared_norms_ : array of shape (n_classes,)
-        ‖m_c‖², the classes' information potentials in units of the kernel's peak; only with
-        ``weighting="uniform"``.
+        ‖m_c‖², the classes' information potentials in units of the kernel's peak, or of the
+        highest one where each class has its width; only with ``weighting="uniform"``.
     dual_coef_ : array of shape (n_sides, n_nodes)
         Learned weights, negative on the other side; one row for two classes, else one for each
         class against the rest.  Only where weights are learned.
@@ -89,9 +123,9 @@ class ISEClassifier(ProbabilityClassifier):
     intercept_ : array of shape (n_sides,)
         Only with ``weighting="margin"``.
     loo_results_ : dict of arrays
-        Only with ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
-        rows, how many of them these come from, and error, the standard error of the
-        difference to the best.
+        Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
+        accuracy, their log-losses, rows, how many of them these come from, and error, the standard
+        error of the difference to the best.
     n_features_in_ : int
         How many columns the rows have.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -104,17 +138,33 @@ class ISEClassifier(ProbabilityClassifier):
 
     Notes
     -----
-    Time: one sum over all pairs (n²·d) with equal weights, some ten times that with leave-one-out;
-    n_test·n_nodes·d to predict.
+    Time: one sum over all pairs of a class with equal weights, and over all pairs (n²·d) for
+    ``rule="append"``; some ten times that with leave-one-out; n_test·n_nodes·d to predict.
     ``"margin"`` adds libsvm's time, n² to n³; ``"cauchy_schwarz"`` some hundred products with the
     kernel matrix, which must fit scikit-learn's ``working_memory``.
+
+    Where no window reaches, b alone decides: a point far from all rows, and any new point
+    under windows that are much too narrow, goes to the class with the smallest ‖m_c‖², the one
+    that is most spread out or has the most rows.  As windows grow, the rule becomes that of
+    the nearest class mean in the space of the columns.
+
+    Leave-one-out is exact.  That of ``rule="append"`` counts a row as right only if it is so both
+    with and without its weight in the size of its class: a class that has lost a row could be told
+    by that.
+
+    With a width h_c for each class, which below (27) is called easy to incorporate, means of
+    classes a and c overlap with width √(h_a² + h_c²), and (37)–(38) hold with the mean of the
+    point's windows of all widths in place of Φ(x): its inner product with m_c has all these widths,
+    and predicting takes as many passes as there are classes.
 
     Departures from the paper: (40)–(42), (46)–(47) and (56) mix windows of σ² and 2σ²; the kernel
     of width √2·h is used throughout.  (16) holds for a hard margin only, so that
     ``"margin"`` takes the SVM's own intercept: it equals (16) where no weight reaches C.
 
-    `predict_proba` is a soft-max of N log(ISE with x in c), of the SVM's decision value or of the
-    difference of log-cosines: no calibrated probability.
+    `predict_proba` is a soft-max, no calibrated probability.  With v the mean of ‖m_c‖², in units
+    of the kernel's peak, it is one of 4 (⟨Φ(x), m_c⟩ − ½‖m_c‖²) / (v(1 − v)) for the plane; of
+    N log(ISE with x in c) for ``rule="append"``; of the SVM's decision value; or of the difference
+    of log-cosines.
 
     References
     ----------
@@ -133,7 +183,14 @@ class ISEClassifier(ProbabilityClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
+        "bandwidth": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"loo", *RULES}),
+            "array-like",
+        ],
+        "per_class": ["boolean"],
+        "kernel": [StrOptions(set(KERNELS)), Kernel],
+        "rule": [StrOptions({"plane", "append", "auto"})],
         "weighting": [StrOptions({"uniform", "margin", "cauchy_schwarz"})],
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -145,6 +202,9 @@ class ISEClassifier(ProbabilityClassifier):
         self,
         *,
         bandwidth: Any = "loo",
+        per_class: bool = False,
+        kernel: Any = "gaussian",
+        rule: str = "plane",
         weighting: str = "uniform",
         C: float = 1.0,
         scoring: str = "accuracy",
@@ -152,6 +212,9 @@ class ISEClassifier(ProbabilityClassifier):
         tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
+        self.per_class = per_class
+        self.kernel = kernel
+        self.rule = rule
         self.weighting = weighting
         self.C = C
         self.scoring = scoring
@@ -177,69 +240,100 @@ class ISEClassifier(ProbabilityClassifier):
         self
             The fitted estimator.
         """
+        kernel = get_kernel(self.kernel)
+        kernel.require_mercer("ISEClassifier")
+        learns, option = self.weighting != "uniform", f"weighting={self.weighting!r}"
+        if learns and self.rule != "plane":
+            raise ValueError(
+                f"rule={self.rule!r} goes with weighting='uniform': {option} learns a plane of its "
+                "own."
+            )
         sample = check_training(self, X, y, sample_weight).sorted()
-        if self.weighting != "uniform":
+        if learns:
             refuse_dask(
                 sample.X,
-                f"ISEClassifier(weighting={self.weighting!r})",
+                f"ISEClassifier({option})",
                 "its solver looks at all rows at once",
                 "use weighting='uniform', or a sample of the rows in memory, X[rows].compute()",
             )
-        self.bandwidth_, chosen = self._resolve(sample)
-        if self.weighting == "uniform":
-            self._fit_means(sample, chosen)
+        self._least = _LEAST[itemsize(sample.X)]
+        rules = ("plane", "append") if self.rule == "auto" else (self.rule,)
+        links = "counts" if "append" in rules else None
+        found = settle(
+            self,
+            sample,
+            {rule: partial(self._left_out_ways, rule) for rule in rules},
+            lambda bandwidths: LeftOutVectors.of(sample, bandwidths, None, kernel, links=links),
+        )
+        self.bandwidth_, self.rule_ = found.bandwidth, found.rule
+        if found.results is not None:
+            self.loo_results_ = found.results
+        if not learns:
+            self._fit_means(sample, kernel, cast(LeftOutVectors | None, found.ladder))
+        elif isinstance(self.bandwidth_, float):
+            self._fit_weights(sample, kernel)
         else:
-            self._fit_weights(sample)
+            raise ValueError(f"{option} takes one width for all classes; give one bandwidth.")
         return self
 
-    def _resolve(self, sample: SortedSample) -> tuple[float, LeftOutVectors | None]:
-        """Return the bandwidth, and what leave-one-out has computed at it."""
-        if not (isinstance(self.bandwidth, str) and self.bandwidth == "loo"):
-            return sample_bandwidth(self.bandwidth, sample), None
+    def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
+        """Return the scores of rows from classes without them; of "append", also by whole ones."""
+        return [self._left_out_scores(rule, way) for way in part.ways(rule)]
 
-        def prepare(bandwidths: tuple[float, ...]) -> LeftOutVectors:
-            return LeftOutVectors.of(sample, bandwidths, None, links="counts")
+    def _left_out_scores(self, rule: str, part: LeftOut) -> Array:
+        xp = array_namespace(part.counts)
+        assert part.log_norms is not None  # noqa: S101
+        counts = xp.where(part.counts > 0, part.counts, xp.ones_like(part.counts))
+        sums, squared_norms = xp.exp(part.log_sums) / counts, xp.exp(2 * part.log_norms) / counts**2
+        if rule == "plane":
+            return plane_scores(sums, squared_norms, part.counts, 1.0, self._least)
+        cross = xp.exp(part.log_links) / counts + squared_norms
+        return ise_scores(sums, squared_norms, cross, part.counts)
 
-        rules = {"ise": _left_out_ways}
-        results, best, chosen = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
-        del results["rule"]
-        self.loo_results_ = results
-        return float(results["bandwidth"][best]), cast(LeftOutVectors, chosen)
-
-    def _fit_means(self, sample: SortedSample, chosen: LeftOutVectors | None) -> None:
-        """Set ‖m_c‖² and ⟨m_c, Σ_j m_j⟩, which leave-one-out has computed already."""
-        xp = array_namespace(sample.weights)
-        width = mercer_width(self.bandwidth_)
-        self.class_count_ = sample.counts
-        shares = sample.weights / sample.of_own_class(self.class_count_)
+    def _fit_means(
+        self, sample: SortedSample, kernel: Kernel, chosen: LeftOutVectors | None
+    ) -> None:
+        """Set ‖m_c‖² and ⟨m_c, Σ_j m_j⟩, which leave-one-out may have computed already."""
+        xp, tol = array_namespace(sample.weights), self.tol
+        self.X_fit_, self._codes, self.class_count_ = sample.X, sample.classes, sample.counts
+        self._least = _LEAST[itemsize(sample.X)]
+        self._shares = shares = sample.weights / sample.of_own_class(self.class_count_)
         if chosen is not None:
             self.squared_norms_ = chosen.vectors.squared_norms[0, :] / self.class_count_**2
+        else:
+            vectors = ClassVectors.of(sample, self.bandwidth_, shares, kernel, tol)
+            self.squared_norms_ = vectors.squared_norms[0, :]
+        if not isinstance(self.bandwidth_, float):
+            self._peaks = _peaks(kernel, to_numpy(self.bandwidth_).tolist(), sample.X.shape[1])
+            own_peaks = sample.per_class(np.diagonal(self._peaks).copy())
+            self.squared_norms_ = self.squared_norms_ * own_peaks
+        elif itemsize(sample.X) == 4 and float(xp.max(1 - self.squared_norms_)) < _WIDE:
+            X = array_namespace(sample.X).astype(sample.X, xp.float64)
+            self._fit_means(replace(sample, X=X), kernel, None)
+            return
+        if self.rule_ == "plane":
+            return
+        if chosen is not None:
             log_links = chosen.whole(0).log_links[0, :]
             links = array_namespace(log_links).exp(log_links)
             self._cross = links / self.class_count_ + self.squared_norms_
         else:
-            vectors = ClassVectors(sample, (width,), shares[None, :], self.tol)
-            self.squared_norms_ = vectors.squared_norms[0, :]
-            everywhere = kernel_sum(
-                sample.X, weights=xp.astype(shares, sample.X.dtype), bandwidth=width, tol=self.tol
-            )
-            self._cross = sample.class_sums(shares * xp.astype(everywhere, xp.float64))
-        self.X_fit_, self._shares = sample.X, shares
-        self._codes = sample.classes
+            (width,), weights = vectors.widths, xp.astype(shares, sample.X.dtype)
+            sums = kernel_sum(sample.X, weights=weights, kernel=kernel, bandwidth=width, tol=tol)
+            self._cross = sample.class_sums(shares * xp.astype(sums, xp.float64))
 
-    def _fit_weights(self, sample: SortedSample) -> None:
+    def _fit_weights(self, sample: SortedSample, kernel: Kernel) -> None:
         """Learn the weights of each class against the rest, or of two classes."""
-        width = mercer_width(self.bandwidth_)
         X, weights = to_numpy(sample.X), to_numpy(sample.weights)
         positive = [1] if sample.n_classes == 2 else range(sample.n_classes)
+        sides, width = [sample.codes == c for c in positive], self._width
         parts: list[tuple[Any, Any]]
         if self.weighting == "margin":
-            parts = [margin_weights(X, sample.codes == c, weights, width, self.C) for c in positive]
+            parts = [margin_weights(X, side, weights, kernel, width, self.C) for side in sides]
         else:
-            log_k = log_kernel_matrix(X, width)
-            parts = [
-                cauchy_schwarz_weights(log_k, sample.codes == c, weights, self.C) for c in positive
-            ]
+            option = "weighting='cauchy_schwarz'"
+            log_k = log_kernel_matrix(X, kernel, width, option, "weighting='margin'")
+            parts = [cauchy_schwarz_weights(log_k, side, weights, self.C) for side in sides]
         dual, constants = (np.array(part) for part in zip(*parts, strict=True))
         support = np.flatnonzero((dual != 0).any(axis=0))
         self.dual_coef_ = like(dual[:, support], sample.weights)
@@ -250,10 +344,19 @@ class ISEClassifier(ProbabilityClassifier):
         else:
             self._log_norms = like(constants, sample.weights)
 
+    @property
+    def _width(self) -> float:
+        """The width of the Mercer kernel."""
+        return overlap_width(get_kernel(self.kernel), self.bandwidth_, self.bandwidth_)
+
     def _scores(self, X: Array) -> Array:
         if self.weighting == "uniform":
-            sums = self._class_means(X)
-            return _ise_scores(sums, self.squared_norms_, self._cross, self.class_count_)
+            sums, norms, counts = self._class_means(X), self.squared_norms_, self.class_count_
+            if self.rule_ == "append":
+                return ise_scores(sums, norms, self._cross, counts)
+            is_one = isinstance(self.bandwidth_, float)
+            peak = 1.0 if is_one else float(np.diagonal(self._peaks).mean())
+            return plane_scores(sums, norms, counts, peak, self._least)
         xp = array_namespace(X)
         values = self._margins(X) if self.weighting == "margin" else self._angles(X)
         if values.shape[1] == 1:
@@ -262,10 +365,18 @@ class ISEClassifier(ProbabilityClassifier):
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""
-        return group_sums(
-            X, self.X_fit_, self._shares, self._codes, len(self.classes_),
-            log=False, bandwidth=mercer_width(self.bandwidth_), tol=self.tol,
-        )  # fmt: skip
+        kernel, n_classes = get_kernel(self.kernel), len(self.classes_)
+        nodes = (self.X_fit_, self._shares, self._codes, n_classes)
+        options: dict[str, Any] = {"log": False, "kernel": kernel, "tol": self.tol}
+        if isinstance(self.bandwidth_, float):
+            return group_sums(X, *nodes, bandwidth=self._width, **options)
+        # The point's window has the width of each class in turn, and Φ(x) is their mean.
+        total, each = 0.0, to_numpy(self.bandwidth_).tolist()
+        for h, peaks in zip(each, self._peaks, strict=True):
+            widths = [overlap_width(kernel, h, other) for other in each]
+            sums = group_sums(X, *nodes, bandwidth=widths, **options)
+            total = total + sums * home_of(X).like(peaks / n_classes, sums)
+        return total
 
     def _margins(self, X: Array) -> Array:
         """Return Ω (p̂(x) − q̂(x)) + b*, [1] (55): (n, sides)."""
@@ -274,15 +385,15 @@ class ISEClassifier(ProbabilityClassifier):
             X,
             self.X_fit_,
             weights=xp.astype(self.dual_coef_.T, self.X_fit_.dtype),
-            bandwidth=mercer_width(self.bandwidth_),
+            kernel=get_kernel(self.kernel),
+            bandwidth=self._width,
             tol=self.tol,
         )
         return xp.astype(sums, xp.float64) + self.intercept_
 
     def _angles(self, X: Array) -> Array:
         """Return log cos∠(Φ(x), m₁) − log cos∠(Φ(x), m₂): (n, sides)."""
-        xp = array_namespace(X)
-        width = mercer_width(self.bandwidth_)
+        xp, kernel = array_namespace(X), get_kernel(self.kernel)
         columns = []
         for side in range(self.dual_coef_.shape[0]):
             signed = to_numpy(self.dual_coef_[side, :])
@@ -292,40 +403,20 @@ class ISEClassifier(ProbabilityClassifier):
                 nodes = take_rows(self.X_fit_, rows)
                 sums = group_sums(
                     X, nodes, like(weights[rows], nodes), rows * 0, 1,
-                    log=True, bandwidth=width, tol=self.tol,
+                    log=True, bandwidth=self._width, kernel=kernel, tol=self.tol,
                 )  # fmt: skip
                 logs.append(sums[:, 0] - self._log_norms[side, s])
             columns.append(logs[0] - logs[1])
         return xp.stack(columns, axis=1)
 
 
-def _ise_scores(sums: Array, squared_norms: Array, cross: Array, counts: Array) -> Array:
-    """Return N log(ISE with x in c / ISE): (n, C)."""
-    xp = array_namespace(sums)
-    present = counts > 0
-    n_classes = xp.sum(xp.astype(present, sums.dtype), axis=-1, keepdims=True)
-    gains = ise_gains(sums, squared_norms, cross, counts)
-    # Σ_{i<j} ‖m_i − m_j‖² = C Σ ‖m_c‖² − ‖Σ m_c‖²
-    norms = xp.where(present, squared_norms, xp.zeros_like(squared_norms))
-    total = n_classes * xp.sum(norms, axis=-1, keepdims=True)
-    ise = total - xp.sum(xp.where(present, cross, 0.0), axis=-1, keepdims=True)
-    ise = xp.maximum(ise, total * 1e-15)  # Between equal classes the rest is rounding.
-    ratio = xp.where(present, gains / ise, xp.zeros_like(gains))
-    n_total = xp.sum(counts, axis=-1, keepdims=True)
-    scores = n_total * xp.log1p(xp.maximum(ratio, xp.full_like(ratio, -1 + 1e-15)))
-    return xp.where(present, scores, xp.full_like(scores, -float("inf")))
-
-
-def _left_out_ways(part: LeftOut) -> list[Array]:
-    """Return the scores of rows from classes without them, and from whole classes."""
-    return [_left_out_scores(part), _left_out_scores(part.with_whole_classes())]
-
-
-def _left_out_scores(part: LeftOut) -> Array:
-    xp = array_namespace(part.counts)
-    assert part.log_norms is not None  # noqa: S101
-    present = part.counts > 0
-    counts = xp.where(present, part.counts, xp.ones_like(part.counts))
-    squared_norms = xp.exp(2 * part.log_norms) / counts**2
-    cross = xp.exp(part.log_links) / counts + squared_norms
-    return _ise_scores(xp.exp(part.log_sums) / counts, squared_norms, cross, part.counts)
+def _peaks(kernel: Kernel, bandwidths: list[float], n_features: int) -> NDArray[np.float64]:
+    """Return the peak of ⟨Φ_a, Φ_c⟩ for windows of each two widths, relative to the highest."""
+    logs = np.array(
+        [
+            [-kernel.log_normaliser(overlap_width(kernel, a, c), n_features) for c in bandwidths]
+            for a in bandwidths
+        ]
+    )
+    peaks: NDArray[np.float64] = np.exp(logs - logs.max())
+    return peaks

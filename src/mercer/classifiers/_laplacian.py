@@ -4,6 +4,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
@@ -14,10 +15,10 @@ from mercer.classifiers._class_vectors import ClassVectors, append_scores, cosin
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._nodes import choose_nodes
-from mercer.classifiers._race import choose, race
-from mercer.classifiers._selection import sample_bandwidth, self_tune
-from mercer.classifiers._significance import Density, choose_subset
-from mercer.kernels import mercer_width
+from mercer.classifiers._norms import draw_rows, log_links, sampled_log_links, sampled_norms
+from mercer.classifiers._selection import settle
+from mercer.classifiers._significance import Density, choose_subset, count_of
+from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
 from mercer.samples import (
     BlockSample,
     ProbabilityClassifier,
@@ -27,12 +28,9 @@ from mercer.samples import (
     check_training,
     home_of,
     log_priors,
-    logsumexp,
     safe_log,
 )
 from mercer.sums import expect_left_out_sums, group_sums, kernel_sum
-
-_TABLES = 6  # Links hold this many arrays of (rows, classes) at once.
 
 
 class LaplacianClassifier(ProbabilityClassifier):
@@ -49,14 +47,15 @@ class LaplacianClassifier(ProbabilityClassifier):
         \gamma_c(x) = \frac{1}{V_c} \sum_{i \in c} \hat f(x_i)^{-1/2}\, k(x, x_i), \qquad
         V_c^2 = \sum_{i, j \in c} \hat f(x_i)^{-1/2}\, k(x_i, x_j)\, \hat f(x_j)^{-1/2}
 
-    with :math:`k` the Gaussian kernel of width √2·h and :math:`\hat f` the Parzen estimate of width
-    h over all training rows [1]_.
+    with :math:`k` the Gaussian kernel of width √2·h, or another one of width h, and :math:`\hat f`
+    the Parzen estimate of width h over all training rows [1]_.
 
     =================  ==========================================
     paper              here
     =================  ==========================================
     σ                  ``bandwidth``, ``bandwidth_`` (h)
     σ̃ = √2·σ           the kernel's width, √2·``bandwidth_``
+    W_σ                ``kernel``
     f̂^(−1/2)           ``weights_``, up to a common factor
     γ_c                exp(``decision_function``)
     V_c                ``norms_``
@@ -65,16 +64,24 @@ class LaplacianClassifier(ProbabilityClassifier):
 
     Parameters
     ----------
-    bandwidth : float or str, default="loo"
-        The Parzen width h; ``"loo"`` chooses it by leave-one-out among √2 steps from a sixteenth of
-        Silverman's to sixteen times it; or a rule of :func:`mercer.bandwidth.resolve_bandwidth`.
+    bandwidth : float, str or array-like of shape (n_classes,), default="loo"
+        The Parzen width h: one number, one for each class in the order of ``classes_``,
+        ``"loo"`` (leave-one-out among √2 steps from a sixteenth of Silverman's to sixteen times
+        it), or a rule of :func:`mercer.bandwidth.resolve_bandwidth`.
+    per_class : bool, default=False
+        Whether a rule looks at each class alone.  A class whose rows are all the
+        same takes the width of all rows.
+    kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
+        The window, a Mercer kernel.  Gaussian windows of width h overlap as a Gaussian of width
+        √2·h; of others the kernel itself, of width h, takes the place of their overlap.
     rule : {"cosine", "append", "auto"}, default="cosine"
         ``"cosine"`` is (16)–(19) of the paper; ``"append"`` puts the point in each class
         in turn and takes the one with the least multiway Laplacian information cut (15), which
-        the paper sets out to minimise; ``"auto"`` lets leave-one-out choose.
+        the paper sets out to minimise; ``"auto"`` lets leave-one-out choose.  With a width for each
+        class there is ``"cosine"`` alone.
     density : {"parzen", "mercer"} or None, default="parzen"
-        Windows of f̂: of width h as printed in (8), or of width √2·h, as the row sums of a graph's
-        affinities; None is f ≡ 1, no weighting.
+        Windows of f̂: of width h as printed in (8), or of the width that k has, √2·h, as the row
+        sums of a graph's affinities; None is f ≡ 1, no weighting.
     scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What leave-one-out maximises.  Take the second where rare classes matter.
     loo_rows : int or None, default=32768
@@ -84,7 +91,9 @@ class LaplacianClassifier(ProbabilityClassifier):
         None is the paper: no prior is used.  Otherwise log π_c − log(N_c/N) is added to the
         scores, and a class of prior 0 is never chosen.
     density_subset : int, float or None, default=None
-        How many rows, or what share of them, f̂ is estimated from.  A row keeps its own term.
+        How many rows, or what share of them, f̂ is estimated from, and V_c from as many others
+        drawn at random: a fit at a given bandwidth then takes time n·n_subset·d.  In f̂ a row
+        keeps its own term.  Leave-one-out computes V_c from all rows.
     n_nodes : int or None, default=None
         How many rows the expansion is pruned to, for faster prediction; None keeps all.
     node_selection : {"herding", "largest", "random"}, default="herding"
@@ -104,13 +113,14 @@ class LaplacianClassifier(ProbabilityClassifier):
     ----------
     classes_ : array of shape (n_classes,)
         The classes, sorted.
-    bandwidth_ : float
+    bandwidth_ : float or array of shape (n_classes,)
         As used.
     rule_ : {"cosine", "append"}
         As used.
     weights_ : array of shape (n_rows,)
         Significance of the training rows of positive weight, f̂^(−1/2) in units of
-        one window's peak over N: between 1 and √N.
+        one window's peak over N: between 1 and √N.  With a width for each class, up to a factor
+        for each class.
     X_fit_ : array of shape (n_nodes, n_features)
         Rows of the expansion.
     node_weights_ : array of shape (n_nodes,)
@@ -121,6 +131,9 @@ class LaplacianClassifier(ProbabilityClassifier):
         Which training rows the nodes are.
     norms_ : array of shape (n_classes,)
         V_c.
+    norm_errors_ : array of shape (n_classes,)
+        Relative standard errors of `norms_`, only where these were estimated from some of the
+        rows.
     class_prior_ : array of shape (n_classes,)
         Shares of the classes in training, N_c/N.
     priors_ : array of shape (n_classes,)
@@ -154,6 +167,11 @@ class LaplacianClassifier(ProbabilityClassifier):
     Leave-one-out of ``rule="append"`` counts a row as right only if it is so both with and without
     its weight in the size of its class: a class that has lost a row could be told by that.
 
+    With a width h_c for each class, which below (9) is called easy to incorporate, the point is
+    taken as a member of each class in turn: the angle is the one between its window of width h_c
+    and the class's mean, so that k has width √2·h_c in γ_c and V_c; f̂ adds up windows that
+    integrate to 1.
+
     Departures from the paper: the cosine rule (16) is not the minimiser of the cost after
     assigning the point, as the text says; ``rule="append"`` is.  (17) prints W_σ where the
     derivation needs W_{√2σ}.  Scores are kept as logarithms, so that a point far from all data
@@ -182,11 +200,17 @@ class LaplacianClassifier(ProbabilityClassifier):
     0.955
     """
 
-    bandwidth_: float
+    bandwidth_: Any
     rule_: str
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo", *RULES})],
+        "bandwidth": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"loo", *RULES}),
+            "array-like",
+        ],
+        "per_class": ["boolean"],
+        "kernel": [StrOptions(set(KERNELS)), Kernel],
         "rule": [StrOptions({"cosine", "append", "auto"})],
         "density": [StrOptions({"parzen", "mercer"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
@@ -208,6 +232,8 @@ class LaplacianClassifier(ProbabilityClassifier):
         self,
         *,
         bandwidth: Any = "loo",
+        per_class: bool = False,
+        kernel: Any = "gaussian",
         rule: str = "cosine",
         density: str | None = "parzen",
         scoring: str = "accuracy",
@@ -221,6 +247,8 @@ class LaplacianClassifier(ProbabilityClassifier):
         random_state: Any = None,
     ) -> None:
         self.bandwidth = bandwidth
+        self.per_class = per_class
+        self.kernel = kernel
         self.rule = rule
         self.density = density
         self.scoring = scoring
@@ -252,15 +280,15 @@ class LaplacianClassifier(ProbabilityClassifier):
         self
             The fitted estimator.
         """
+        kernel = get_kernel(self.kernel)
+        kernel.require_mercer("LaplacianClassifier")
         given = check_training(self, X, y, sample_weight)
         sample = given.sorted()
         random_state = check_random_state(self.random_state)
-        parts = (sample.X, sample.codes, sample.weights)
-        X, codes, weights = (sample.as_given(part) for part in parts)
-        density = Density(
-            self.density, choose_subset(self.density_subset, X.shape[0], random_state)
-        )
-        if isinstance(self.bandwidth, str):
+        X, weights = (sample.as_given(part) for part in (sample.X, sample.weights))
+        subset = choose_subset(self.density_subset, X.shape[0], random_state)
+        density = Density(self.density, kernel, subset)
+        if isinstance(self.bandwidth, str) and kernel.name == "gaussian":
             expect_left_out_sums(
                 sample.X, removes=self.density is not None, squared=density.squared
             )
@@ -273,8 +301,8 @@ class LaplacianClassifier(ProbabilityClassifier):
         self.weights_ = xp.ones_like(weights)
         if chosen.densities is not None:
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
-        self._expand(given, codes, chosen, random_state)
         self.weights_ = given.spread_out(self.weights_)
+        self._expand(given, sample, chosen, random_state)
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -292,6 +320,7 @@ class LaplacianClassifier(ProbabilityClassifier):
                 sample,
                 bandwidths,
                 density.at_rows(sample.X, sample.weights, bandwidths, tol),
+                density.kernel,
                 squared=density.squared,
                 leaving=density.leaving(sample.weights, sample.unit),
                 links="norms" if "append" in rules else None,
@@ -309,27 +338,24 @@ class LaplacianClassifier(ProbabilityClassifier):
             in_memory = sample.loaded()
             self._choose(in_memory, density.of_rows(in_memory.order))
             return vectors((self.bandwidth_,))
-        if by_loo:
-            self.loo_results_, best, chosen = self_tune(
-                prepare, ways, sample, self.scoring, self.loo_rows
+        found = settle(self, sample, ways, prepare)
+        self.bandwidth_, self.rule_ = found.bandwidth, found.rule
+        if found.results is not None:
+            self.loo_results_ = found.results
+            ladder = found.ladder
+            return cast(
+                LeftOutVectors, ladder.fast if isinstance(ladder, ExactlyLeftOut) else ladder
             )
-        else:
-            bandwidth = sample_bandwidth(self.bandwidth, sample)
-            if self.rule != "auto":
-                self.bandwidth_, self.rule_ = bandwidth, self.rule
-                return vectors((bandwidth,), self.tol)
-            chosen = prepare((bandwidth,))
-            self.loo_results_ = race(chosen, ways, sample.in_memory, self.scoring, self.loo_rows)
-            best = choose(self.loo_results_, self.scoring)
-        self.bandwidth_ = float(self.loo_results_["bandwidth"][best])
-        self.rule_ = str(self.loo_results_["rule"][best])
-        fast = chosen.fast if isinstance(chosen, ExactlyLeftOut) else chosen
-        return cast(LeftOutVectors, fast)
+        if isinstance(self.bandwidth_, float):
+            return vectors((self.bandwidth_,), self.tol)
+        F = density.of_widths(sample, self.bandwidth_, self.tol)
+        weights = sample.weights if F is None else sample.weights * F**-0.5
+        each = ClassVectors.of(sample, self.bandwidth_, weights, density.kernel, self.tol)
+        return LeftOutVectors(each, (), None if F is None else F[None, :])
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
-        """Return the scores of rows without them; of the append rule, also by whole classes."""
-        parts = [part] if rule == "cosine" else [part, part.with_whole_classes()]
-        return [self._left_out_scores(rule, p) for p in parts]
+        """Return the scores of rows from classes without them; of "append", also by whole ones."""
+        return [self._left_out_scores(rule, way) for way in part.ways(rule)]
 
     def _left_out_scores(self, rule: str, part: LeftOut) -> Array:
         """Return the scores that the rows would get from a classifier without them."""
@@ -350,42 +376,63 @@ class LaplacianClassifier(ProbabilityClassifier):
     def _expand(
         self,
         given: Sample | BlockSample,
-        codes: Array,
+        sample: SortedSample,
         chosen: LeftOutVectors,
         random_state: Any,
     ) -> None:
         """Set the nodes of the expansion, their weights, the norms, and the append rule's links."""
-        vectors = chosen.vectors
-        beta, (width,) = vectors.sample.as_given(vectors.weights[0, :]), vectors.widths
-        rows = given.rows
-        if self.n_nodes is None or self.n_nodes >= rows.shape[0]:
-            X = vectors.sample.as_given(vectors.sample.X)
-        else:
+        vectors, rows, draw = chosen.vectors, given.rows, None
+        X, codes, beta = (
+            sample.as_given(part) for part in (sample.X, sample.codes, vectors.weights[0, :])
+        )
+        if self.n_nodes is not None and self.n_nodes < rows.shape[0]:
+            widths = np.broadcast_to(self._widths, sample.n_classes).tolist()
             nodes, X, codes, beta = choose_nodes(
-                self.node_selection, given, beta, width, self.n_nodes, random_state
+                self.node_selection, given, beta, vectors.kernel, widths, self.n_nodes, random_state
             )
             (rows,) = given.take(nodes, given.rows)
-            sample = SortedSample.of(X, codes, beta)
-            vectors = ClassVectors(sample, (width,), sample.weights[None, :], self.tol)
+            expansion = SortedSample.of(X, codes, beta)
+            options = (expansion.weights, vectors.kernel, self.tol)
+            vectors = ClassVectors.of(expansion, self.bandwidth_, *options)
+        elif self.density_subset is not None and "norms" not in vectors.known:
+            size = count_of(self.density_subset, rows.shape[0])
+            draw = draw_rows(sample, size, random_state)
         xp = array_namespace(beta)
         self.X_fit_, self.node_weights_ = X, beta
         like = home_of(beta).like
         self.node_classes_, self.support_ = (like(v, beta, xp.int64) for v in (codes, rows))
-        self.norms_ = vectors.squared_norms[0, :] ** 0.5
+        if draw is None:
+            self.norms_ = vectors.squared_norms[0, :] ** 0.5
+        else:
+            norms, errors = sampled_norms(vectors, draw)
+            self.norms_, self.norm_errors_ = map(sample.per_class, (norms, errors))
         if self.rule_ == "append":
-            is_known = vectors is chosen.vectors and "products" in vectors.known
-            self._log_links = chosen.whole(0).log_links[0, :] if is_known else _log_links(vectors)
+            if vectors is chosen.vectors and "products" in vectors.known:
+                self._log_links = chosen.whole(0).log_links[0, :]
+            elif draw is None:
+                self._log_links = log_links(vectors)
+            else:
+                self._log_links = sample.per_class(sampled_log_links(vectors, draw, norms))
+
+    @property
+    def _widths(self) -> Any:
+        """The width of the Mercer kernel, or one for each class."""
+        kernel, each = get_kernel(self.kernel), to_numpy(self.bandwidth_).ravel().tolist()
+        widths = [overlap_width(kernel, h, h) for h in each]
+        return widths[0] if isinstance(self.bandwidth_, float) else widths
 
     def _log_own_weight(self, X: Array) -> Array:
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""
         xp = array_namespace(X)
         if self.density is None:
             return xp.astype(xp.zeros_like(X[:, 0]), xp.float64)
+        density = Density(self.density, get_kernel(self.kernel))
         F = kernel_sum(
             X,
             self._density_rows,
             weights=xp.astype(self._density_weights, self._density_rows.dtype),
-            bandwidth=Density(self.density).window(self.bandwidth_),
+            kernel=density.kernel,
+            bandwidth=density.window(self.bandwidth_),
             tol=self.tol,
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
@@ -394,7 +441,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         xp = array_namespace(X)
         log_sums = group_sums(
             X, self.X_fit_, self.node_weights_, self.node_classes_, len(self.classes_),
-            log=True, bandwidth=mercer_width(self.bandwidth_), tol=self.tol,
+            log=True, bandwidth=self._widths, kernel=get_kernel(self.kernel), tol=self.tol,
         )  # fmt: skip
         if self.rule_ == "cosine":
             scores = cosine_scores(log_sums, xp.log(self.norms_))
@@ -406,19 +453,3 @@ class LaplacianClassifier(ProbabilityClassifier):
         if self.priors is None:
             return scores
         return scores + log_priors(self.priors_) - xp.log(self.class_prior_)
-
-
-def _log_links(vectors: ClassVectors) -> Array:
-    """Return log B_c = log Σ_{j≠c} ⟨M_c, M_j⟩ / V_j at one width: one pass over the pairs."""
-    sample, beta, (width,) = vectors.sample, vectors.weights[0, :], vectors.widths
-    xp, norms = array_namespace(beta), vectors.squared_norms[0, :] ** 0.5
-    divided, parts = beta / sample.of_own_class(norms), []
-    for rows in sample.slabs(8 * _TABLES * sample.n_classes):
-        logs = group_sums(
-            sample.X[rows, :], sample.X, divided, sample.codes, sample.n_classes,
-            log=True, bandwidth=width, tol=vectors.tol,
-        )  # fmt: skip
-        others = xp.where(sample.is_of_class(rows), -float("inf"), logs)
-        parts.append(logsumexp(others) + xp.log(beta[rows]))
-    by_row = parts[0] if len(parts) == 1 else xp.concat(parts)
-    return home_of(by_row).log_total(by_row, sample.codes, sample.n_classes)

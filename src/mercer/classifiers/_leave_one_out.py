@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.classifiers._class_vectors import ClassVectors, add_to_own_class
-from mercer.kernels import mercer_width
+from mercer.kernels import Kernel, overlap_width
 from mercer.samples import Rows, SortedSample, logsumexp, safe_log
 from mercer.sums import Removal
 
@@ -45,15 +45,18 @@ class LeftOut:
     log_weight: Array  # log a: the weight that the row would have
     whole: "Whole | None" = None
 
-    def with_whole_classes(self) -> "LeftOut":
-        """Return the same sums, with the norms and links of the classes that include the row.
+    def ways(self, rule: str) -> list["LeftOut"]:
+        """Return what a rule is judged by: of "append" also the classes with all their rows.
 
-        A rule that looks at the size of a class can tell from which class a row is missing.
-        Where windows are so narrow that sums tell nothing, leave-one-out would then find every row
-        right.  So a row counts as right only if it is right either way.
+        Appending a row to a smaller class changes more, so that this rule can tell by its size from
+        which class a row is missing.  Where windows are so narrow that sums tell nothing,
+        leave-one-out would then find every row right.  So a row counts as right only if
+        it is right either way.
         """
+        if rule != "append":
+            return [self]
         assert self.whole is not None  # noqa: S101
-        return replace(self, **vars(self.whole))
+        return [self, replace(self, **vars(self.whole))]
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class LeftOutWindows:
 
     sample: SortedSample
     bandwidths: tuple[float, ...]
+    kernel: Kernel
 
     def at(self, rungs: Sequence[int]) -> "LeftOutWindows":
         """Return the same of some bandwidths."""
@@ -93,7 +97,8 @@ class LeftOutWindows:
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts."""
         sample, widths = self.sample.in_memory, self.bandwidths
-        vectors = ClassVectors(self.sample, widths, self.sample.copies(len(widths)))
+        weights = self.sample.copies(len(widths))
+        vectors = ClassVectors(self.sample, widths, weights, self.kernel)
         for some in vectors.slabs(rows):
             at = sample.index(some)
             copies = sample.weights[at] - sample.unit[at]
@@ -107,10 +112,11 @@ class LeftOutWindows:
 class LeftOutVectors:
     """Sums, norms and links of the class vectors.
 
-    Densities sum windows of width h, which are the `squared` Mercer kernel, or the kernel itself.
+    Densities sum the kernel itself, or the `squared` one: a Gaussian window of width h is the
+    square of the kernel of width √2·h.
     """
 
-    vectors: ClassVectors  # with weights β = ω F^(−1/2), at the Mercer widths
+    vectors: ClassVectors  # with weights β = ω F^(−1/2), at the widths of the Mercer kernel
     bandwidths: tuple[float, ...]  # Parzen widths, the widest first
     densities: Array | None  # F_j: (b, n); None is f ≡ 1
     squared: bool = True
@@ -123,16 +129,18 @@ class LeftOutVectors:
         sample: SortedSample,
         bandwidths: tuple[float, ...],
         densities: Array | None,
+        kernel: Kernel,
         tol: float | None = None,
         **options: Any,
     ) -> "LeftOutVectors":
         """Weigh the rows by their densities; norms may have a relative error of tol."""
-        widths = tuple(mercer_width(h) for h in bandwidths)
+        widths = tuple(overlap_width(kernel, h, h) for h in bandwidths)
         if densities is None:
             weights = sample.copies(len(widths))
         else:
             weights = sample.weights * densities**-0.5
-        return cls(ClassVectors(sample, widths, weights, tol), bandwidths, densities, **options)
+        vectors = ClassVectors(sample, widths, weights, kernel, tol)
+        return cls(vectors, bandwidths, densities, **options)
 
     def at(self, rungs: Sequence[int]) -> "LeftOutVectors":
         """Return the same of some bandwidths, with what has been computed of them."""

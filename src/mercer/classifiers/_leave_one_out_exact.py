@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
-from mercer.kernels import get_kernel
 from mercer.samples import SortedSample, logsumexp, power_of_two, safe_log
 
 MOST_ROWS = 2000  # The exact form is for at most this many rows, as its time grows with n³.
@@ -45,7 +44,7 @@ class ExactlyLeftOut:
         assert densities is not None  # noqa: S101
         xp = array_namespace(sample.weights)
         n, omega = sample.X.shape[0], sample.weights
-        kernel, scale = get_kernel("gaussian"), power_of_two(sample.X)  # squares stay in range
+        kernel, scale = self.fast.vectors.kernel, power_of_two(sample.X)  # squares stay in range
         X = xp.astype(sample.X, xp.float64) / scale
         d2 = kernel.squared_distances(X[:, f, None] - X[:, f] for f in range(X.shape[1]))
         for part in self.fast.parts(rows):

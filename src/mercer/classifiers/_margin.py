@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 
 from mercer._arrays import FloatArray
 from mercer._memory import working_memory
-from mercer.kernels import gamma_from_width, squared_distances
-from mercer.samples import power_of_two
+from mercer.classifiers._cauchy_schwarz import log_kernel_matrix
+from mercer.kernels import Kernel, gamma_from_width
 
 # libsvm may take at least this many steps; if it needs more, classes overlap and C is too large.
 _STEPS = 10**6
@@ -22,7 +22,12 @@ _TOLERANCE = 1e-8
 
 
 def margin_weights(
-    X: NDArray[Any], is_positive: NDArray[np.bool_], weights: FloatArray, width: float, C: float
+    X: NDArray[Any],
+    is_positive: NDArray[np.bool_],
+    weights: FloatArray,
+    kernel: Kernel,
+    width: float,
+    C: float,
 ) -> tuple[FloatArray, float]:
     """Return signed duals α of an SVM, one for each row, and its intercept b*, [2] (5)–(16).
 
@@ -31,16 +36,15 @@ def margin_weights(
     # libsvm computes distances from inner products.  About the centre these keep their digits,
     # unless some rows are far beyond the others.
     Z = np.asarray(X, dtype=np.float64) / width
-    Z, kernel = Z - Z.mean(axis=0), "rbf"
+    Z, form = Z - Z.mean(axis=0), "rbf"
     far = bool(np.abs(Z).max() > _FAR)
-    if far and 4 * 8 * len(Z) ** 2 <= working_memory():
-        unit = power_of_two(Z)
-        d2 = squared_distances(X / (width * unit), X / (width * unit))
-        with np.errstate(over="ignore"):
-            Z, kernel = np.exp(-0.5 * d2 * unit * unit), "precomputed"
+    if kernel.name != "gaussian" or (far and 4 * 8 * len(Z) ** 2 <= working_memory()):
+        option = f"weighting='margin' with kernel={kernel.name!r}"
+        Z = np.exp(log_kernel_matrix(X, kernel, width, option, "kernel='gaussian'"))
+        form = "precomputed"
     steps = max(_STEPS, 100 * len(Z))
     options = {"gamma": gamma_from_width(1.0), "tol": _TOLERANCE, "max_iter": steps}
-    machine = SVC(C=C, kernel=kernel, **options)
+    machine = SVC(C=C, kernel=form, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit(Z, is_positive, sample_weight=weights)

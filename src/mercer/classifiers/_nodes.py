@@ -5,7 +5,7 @@ largest; the nodes' weights are then the best ones that are not negative, so tha
 sums still exist.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -14,7 +14,7 @@ from scipy.linalg import lstsq
 from scipy.optimize import nnls
 
 from mercer._arrays import Array, like, take_rows, to_numpy
-from mercer.kernels import get_kernel
+from mercer.kernels import Kernel
 from mercer.samples import BlockSample, Sample, heaviest_rows, random_rows
 from mercer.spectral import pivoted_cholesky
 from mercer.sums import kernel_sum
@@ -24,13 +24,15 @@ def choose_nodes(
     selection: str,
     sample: Sample | BlockSample,
     weights: Array,
-    width: float,
+    kernel: Kernel,
+    widths: Sequence[float],
     n_nodes: int,
     random_state: np.random.RandomState,
 ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
     """Return which rows are the nodes, sorted, these rows, their classes and weights, in memory.
 
-    Every class gets nodes in proportion to its rows, and at least one.
+    Every class gets nodes in proportion to its rows, and at least one; `widths` are those of the
+    kernel in each class.
     """
     shares = node_shares(sample.sizes, n_nodes)
     if selection == "herding":
@@ -39,7 +41,7 @@ def choose_nodes(
                 "node_selection='herding' looks at all rows of a class for every node and takes no "
                 "Dask array; use 'largest' or 'random'."
             )
-        return _herd_classes(sample, weights, width, shares)
+        return _herd_classes(sample, weights, kernel, widths, shares)
     if selection == "largest":
         nodes = heaviest_rows(sample, shares, weights)
     else:
@@ -51,14 +53,19 @@ def choose_nodes(
 
 
 def _herd_classes(
-    sample: Sample, weights: Array, width: float, shares: NDArray[np.int64]
+    sample: Sample,
+    weights: Array,
+    kernel: Kernel,
+    widths: Sequence[float],
+    shares: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
     """Herd one class after the other."""
     rows, kept = [], []
     for c, size in enumerate(shares):
         members = np.flatnonzero(sample.codes == c)
         beta = take_rows(weights, members)
-        chosen, beta_chosen = _herd(take_rows(sample.X, members), beta, width, int(size))
+        rows_of_class = take_rows(sample.X, members)
+        chosen, beta_chosen = _herd(rows_of_class, beta, kernel, widths[c], int(size))
         used = beta_chosen > 0
         rows.append(members[chosen[used]])
         kept.append(beta_chosen[used])
@@ -87,7 +94,7 @@ def node_shares(counts: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
 
 
 def _herd(
-    X: Array, beta: Array, width: float, size: int
+    X: Array, beta: Array, kernel: Kernel, width: float, size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return `size` rows of one class and weights with which they stand for Σ β_i Φ(x_i).
 
@@ -95,8 +102,8 @@ def _herd(
     ⟨M − M̂, Φ(x_j)⟩; a step of Σβ/size each keeps the total weight, as herding does.
     """
     xp = array_namespace(X)
-    kernel = get_kernel("gaussian")
-    wanted = to_numpy(kernel_sum(X, weights=xp.astype(beta, X.dtype), bandwidth=width))
+    counts = xp.astype(beta, X.dtype)
+    wanted = to_numpy(kernel_sum(X, weights=counts, kernel=kernel, bandwidth=width))
     wanted = wanted.astype(np.float64)
     residual, step = wanted.copy(), float(xp.sum(beta)) / size
     free = np.ones(wanted.size, dtype=bool)
@@ -107,11 +114,11 @@ def _herd(
         free[j] = False
         residual -= step * _column(X, j, kernel, width)
     nodes = np.array(chosen)
-    return nodes, _best_weights(X, beta, width, nodes)
+    return nodes, _best_weights(X, beta, kernel, width, nodes)
 
 
 def _best_weights(
-    X: Array, beta: Array, width: float, nodes: NDArray[np.int64]
+    X: Array, beta: Array, kernel: Kernel, width: float, nodes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the weights b ≥ 0 of the nodes for which ‖Σ β_i Φ(x_i) − Σ_s b_s Φ(x_s)‖² is least.
 
@@ -121,8 +128,10 @@ def _best_weights(
     xp = array_namespace(X)
     X = xp.astype(X, xp.float64)
     at_nodes = take_rows(X, nodes)
-    wanted = to_numpy(kernel_sum(at_nodes, X, weights=xp.astype(beta, xp.float64), bandwidth=width))
-    kernel = get_kernel("gaussian")
+    sums = kernel_sum(
+        at_nodes, X, weights=xp.astype(beta, xp.float64), kernel=kernel, bandwidth=width
+    )
+    wanted = to_numpy(sums)
     K = np.stack([_column(at_nodes, j, kernel, width) for j in range(nodes.size)])
     # ‖M − Σ bΦ‖² = ‖Fᵀb − t‖² + constant, with K = FFᵀ, Ft = m and m_s = ⟨M, Φ(x_s)⟩.
     F = pivoted_cholesky(K)
@@ -130,9 +139,9 @@ def _best_weights(
     return weights
 
 
-def _column(X: Array, j: int, kernel: Any, width: float) -> NDArray[np.float64]:
+def _column(X: Array, j: int, kernel: Kernel, width: float) -> NDArray[np.float64]:
     """Return the kernel values of all rows with row j."""
-    xp = array_namespace(X)
     with np.errstate(over="ignore"):  # k is 0 at an infinite distance.
-        d2 = xp.sum(((X - X[j, :]) / width) ** 2, axis=1)
+        scaled = (X - X[j, :]) / width
+        d2 = kernel.squared_distances(scaled[:, f] for f in range(X.shape[1]))
     return np.asarray(to_numpy(kernel.profile(d2, 1.0)), dtype=np.float64)

@@ -1,33 +1,24 @@
 """Parzen's classifier: Bayes' rule with window estimates of the class densities."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
-from array_api_compat import array_namespace, device
-from numpy.typing import NDArray
+from array_api_compat import array_namespace
 
 from mercer._arrays import Array, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
-from mercer.bandwidth import RULES, resolve_bandwidth
-from mercer.classifiers._class_vectors import add_to_own_class
-from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutWindows
-from mercer.classifiers._selection import sample_bandwidth, self_tune
+from mercer.bandwidth import RULES
+from mercer.classifiers._class_vectors import log_class_sums
+from mercer.classifiers._leave_one_out import LeftOut, LeftOutWindows
+from mercer.classifiers._selection import settle
 from mercer.kernels import KERNELS, Kernel, get_kernel
 from mercer.samples import (
     ProbabilityClassifier,
-    Rows,
-    SortedSample,
     check_priors,
     check_training,
-    home_of,
-    in_memory,
     log_priors,
     safe_log,
 )
-from mercer.sums import group_sums, log_kernel_sum
 
 
 class ParzenClassifier(ProbabilityClassifier):
@@ -183,46 +174,14 @@ class ParzenClassifier(ProbabilityClassifier):
         counts = to_numpy(sample.counts)
         self.class_count_ = sample.per_class(counts)
         self.priors_ = sample.per_class(check_priors(self.priors, counts))
-        self.bandwidth_ = self._resolve(sample)
+        kernel = get_kernel(self.kernel)
+        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
+        chosen = settle(self, sample, rules, lambda h: LeftOutWindows(sample, h, kernel))
+        self.bandwidth_ = chosen.bandwidth
+        if chosen.results is not None:
+            self.loo_results_ = {k: v for k, v in chosen.results.items() if k != "rule"}
         self.X_fit_, self._weights, self._codes = sample.X, sample.weights, sample.classes
         return self
-
-    def _resolve(self, sample: SortedSample) -> Any:
-        """Return the bandwidth as a number, or as one for each class."""
-        if isinstance(self.bandwidth, Real):
-            return float(self.bandwidth)
-        if not isinstance(self.bandwidth, str):
-            return sample.per_class(_check_widths(self.bandwidth, sample.n_classes))
-        if self.bandwidth == "loo":
-            if self.per_class:
-                raise ValueError(
-                    "bandwidth='loo' chooses one width for all classes; with per_class=True take "
-                    "a rule, or pass one number for each class."
-                )
-            return self._leave_one_out(sample)
-        pooled = sample_bandwidth(self.bandwidth, sample, kernel=self.kernel)
-        if not self.per_class:
-            return pooled
-        widths = []
-        for X, weights in map(sample.of_class, range(sample.n_classes)):
-            varies = bool(array_namespace(X).any(X[:1, :] != X))
-            rule = {"sample_weight": weights, "kernel": self.kernel}
-            widths.append(resolve_bandwidth(self.bandwidth, X, **rule) if varies else pooled)
-        return sample.per_class(widths)
-
-    def _leave_one_out(self, sample: SortedSample) -> float:
-        kernel = get_kernel(self.kernel)
-
-        def prepare(bandwidths: tuple[float, ...]) -> Ladder:
-            if kernel.name == "gaussian":
-                return LeftOutWindows(sample, bandwidths)
-            return _OtherWindows(sample, bandwidths, kernel)
-
-        rules = {"bayes": lambda part: [self._left_out_scores(part)]}
-        results, best, _ = self_tune(prepare, rules, sample, self.scoring, self.loo_rows)
-        del results["rule"]
-        self.loo_results_ = results
-        return float(results["bandwidth"][best])
 
     def _left_out_scores(self, part: LeftOut) -> Array:
         xp = array_namespace(part.log_sums)
@@ -238,20 +197,10 @@ class ParzenClassifier(ProbabilityClassifier):
 
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W is unnormalised if there is one width."""
-        codes, n_classes = self._codes, len(self.classes_)
-        kernel = get_kernel(self.kernel)
-        options: dict[str, Any] = {"log": True, "kernel": kernel, "tol": self.tol}
-        if isinstance(self.bandwidth_, float):
-            return group_sums(
-                X, self.X_fit_, self._weights, codes, n_classes, bandwidth=self.bandwidth_,
-                **options,
-            )  # fmt: skip
-        columns, home = [], home_of(self.X_fit_)
-        for c, h in enumerate(to_numpy(self.bandwidth_).tolist()):
-            nodes, weights, group = home.of_class(codes, c, self.X_fit_, self._weights)
-            sums = group_sums(X, nodes, weights, group, 1, bandwidth=h, **options)
-            columns.append(sums[:, 0] - kernel.log_normaliser(h, X.shape[1]))
-        return home_of(X).stacked(columns)
+        return log_class_sums(
+            X, self.X_fit_, self._weights, self._codes, len(self.classes_), self.bandwidth_,
+            get_kernel(self.kernel), self.tol,
+        )  # fmt: skip
 
 
 def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
@@ -262,69 +211,3 @@ def _bayes(log_sums: Array, log_counts: Array, log_priors: Array) -> Array:
     scores = xp.where(present, log_sums + shift, -float("inf"))
     reached = xp.any(scores != -float("inf"), axis=1, keepdims=True)
     return xp.where(reached, scores, log_priors + xp.zeros_like(scores))
-
-
-@dataclass(frozen=True)
-class _OtherWindows(LeftOutWindows):
-    """Class sums of a kernel without a ladder of squares: one pass for each bandwidth."""
-
-    kernel: Kernel
-
-    def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
-        """Yield sums and counts, one bandwidth after the other."""
-        sample = self.sample.in_memory
-        xp = array_namespace(sample.weights)
-        some: Rows = slice(0, sample.X.shape[0]) if rows is None else rows
-        at = sample.index(some)
-        counts, copies = sample.counts_without(some), sample.weights[at] - sample.unit[at]
-        for rung, h in enumerate(self.bandwidths):
-            sums = xp.astype(self._sums(rows, h), xp.float64)
-            sums = add_to_own_class(sample, sums, copies, some)
-            yield LeftOut(some, rung, counts, sums, None, None, xp.zeros_like(copies))
-
-    def _sums(self, rows: NDArray[np.int64] | None, bandwidth: float) -> Array:
-        """Return log Σ over all rows but the row itself: over those of `rows` and over the rest."""
-        sample, xp = self.sample, array_namespace(self.sample.X)
-        options: dict[str, Any] = {"kernel": self.kernel, "bandwidth": bandwidth}
-        dtype = sample.X.dtype
-        if rows is None:
-            weights = xp.astype(sample.weights, dtype)
-            return sample.in_order(
-                log_kernel_sum(
-                    sample.X, weights=weights, groups=sample.codes, exclude_self=True, **options
-                )
-            )
-        some, rest = sample.split(rows)
-        among, others = (
-            in_memory(
-                log_kernel_sum(
-                    some.X,
-                    Y,
-                    weights=array_namespace(part.weights).astype(part.weights, dtype),
-                    groups=part.codes,
-                    exclude_self=Y is None,
-                    **options,
-                )
-            )
-            for part, Y in ((some, None), (rest, rest.X))
-        )
-        return array_namespace(among).logaddexp(*(self._padded(A) for A in (among, others)))
-
-    def _padded(self, sums: Array) -> Array:
-        """Return sums over classes with −inf for classes that have no row among the columns."""
-        xp, (n, found) = array_namespace(sums), sums.shape
-        absent = (n, self.sample.n_classes - found)
-        empty = xp.full(absent, -float("inf"), dtype=sums.dtype, device=device(sums))
-        return xp.concat([sums, empty], axis=1)
-
-
-def _check_widths(bandwidth: Any, n_classes: int) -> NDArray[np.float64]:
-    widths = np.asarray(bandwidth, dtype=float)
-    if widths.shape != (n_classes,):
-        raise ValueError(
-            f"bandwidth must be one number or one for each of the {n_classes} classes, got "
-            f"shape {widths.shape}."
-        )
-    if not (np.isfinite(widths).all() and (widths > 0).all()):
-        raise ValueError(f"bandwidth must be positive and finite, got {widths.tolist()}.")
-    return widths

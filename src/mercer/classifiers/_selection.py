@@ -1,10 +1,16 @@
-"""The bandwidth that leave-one-out chooses, from a ladder around Silverman's that may grow."""
+"""The bandwidth of a classifier: as given, by a rule, or by leave-one-out.
+
+Leave-one-out chooses from a ladder around Silverman's bandwidth that may grow.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
 from mercer.bandwidth import bandwidth_ladder, resolve_bandwidth
 from mercer.classifiers._leave_one_out import Ladder
@@ -15,6 +21,89 @@ _EXTENSIONS, _STEPS = 4, 8  # A ladder is extended up to four times, by eight ru
 _ERRORS = 2  # If only some rows are judged, a score must rise by this many standard errors.
 _LADDER_REACH = 16  # The ladder reaches from the centre / 16 to the centre · 16.
 _QUARTILE_ROWS = 2**15  # Quartiles are taken from at least this many rows of a large sample.
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The bandwidth, or one for each class, the rule, and what leave-one-out found if it chose."""
+
+    bandwidth: Any
+    rule: str
+    results: Table | None = None
+    ladder: Ladder | None = None  # at that bandwidth, with what has been computed of it
+
+
+def settle(
+    estimator: Any,
+    sample: SortedSample,
+    rules: Rules,
+    prepare: Callable[[tuple[float, ...]], Ladder],
+) -> Choice:
+    """Return the bandwidth and the rule that an estimator's parameters ask for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `bandwidth`, `per_class`, `kernel`, `scoring` and `loo_rows` count.
+    sample : SortedSample
+        The rows.
+    rules : mapping
+        By name, how rows are scored without them; of several, leave-one-out chooses one.
+    prepare : callable
+        Returns the ladder at some bandwidths, widest first.
+    """
+    given, scoring, most = estimator.bandwidth, estimator.scoring, estimator.loo_rows
+    if isinstance(given, str) and given == "loo":
+        if estimator.per_class:
+            raise ValueError(
+                "bandwidth='loo' chooses one width for all classes; with per_class=True take "
+                "a rule, or pass one number for each class."
+            )
+        results, best, ladder = self_tune(prepare, rules, sample, scoring, most)
+    else:
+        bandwidth = resolve_widths(estimator, sample)
+        if "append" in rules and not isinstance(bandwidth, float):
+            raise ValueError(
+                f"rule={estimator.rule!r} puts a point into every class in turn and takes one "
+                "width for all classes; give one bandwidth, or take another rule."
+            )
+        if len(rules) == 1:
+            return Choice(bandwidth, next(iter(rules)))
+        ladder = prepare((bandwidth,))
+        results = race(ladder, rules, sample.in_memory, scoring, most)
+        best = choose(results, scoring)
+    bandwidth, rule = float(results["bandwidth"][best]), str(results["rule"][best])
+    return Choice(bandwidth, rule, results, ladder)
+
+
+def resolve_widths(estimator: Any, sample: SortedSample) -> Any:
+    """Return the bandwidth as a number, or as one for each class: given, or by a rule."""
+    given, kernel = estimator.bandwidth, estimator.kernel
+    if isinstance(given, Real):
+        return float(given)
+    if not isinstance(given, str):
+        return sample.per_class(_check_widths(given, sample.n_classes))
+    pooled = sample_bandwidth(given, sample, kernel=kernel)
+    if not estimator.per_class:
+        return pooled
+    widths = []
+    for X, weights in map(sample.of_class, range(sample.n_classes)):
+        varies = bool(array_namespace(X).any(X[:1, :] != X))
+        rule = {"sample_weight": weights, "kernel": kernel}
+        widths.append(resolve_bandwidth(given, X, **rule) if varies else pooled)
+    return sample.per_class(widths)
+
+
+def _check_widths(bandwidth: Any, n_classes: int) -> NDArray[np.float64]:
+    widths = np.asarray(bandwidth, dtype=float)
+    if widths.shape != (n_classes,):
+        raise ValueError(
+            f"bandwidth must be one number or one for each of the {n_classes} classes, got "
+            f"shape {widths.shape}."
+        )
+    if not (np.isfinite(widths).all() and (widths > 0).all()):
+        raise ValueError(f"bandwidth must be positive and finite, got {widths.tolist()}.")
+    return widths
 
 
 def self_tune(

@@ -9,27 +9,11 @@ from array_api_compat import array_namespace, is_torch_array
 
 from mercer._arrays import Array
 from mercer.bandwidth import resolve_bandwidth
-from mercer.kernels import Kernel, cross_width, get_kernel
+from mercer.kernels import Kernel, get_kernel, overlap_width
 from mercer.samples import check_pair, check_sample, home_of, total_weight
 from mercer.sums import log_kernel_sum
 
 Weights = Any  # float64 of shape (n,), a Dask array if the rows are one; or None
-
-
-def overlap_width(kernel: Kernel, bandwidth_x: float, bandwidth_y: float) -> float:
-    """Return the width of the kernel whose double sum is the overlap of two Parzen estimates.
-
-    Gaussian windows overlap as a Gaussian of width √(h₁² + h₂²), EQ eq. (21).  Of others the
-    kernel itself is summed, EQ eq. (62).
-    """
-    if kernel.name == "gaussian":
-        return cross_width(bandwidth_x, bandwidth_y)
-    if bandwidth_x != bandwidth_y:
-        raise ValueError(
-            f"Two bandwidths, {bandwidth_x:g} and {bandwidth_y:g}, need kernel='gaussian', got "
-            f"{kernel.name!r}; pass one bandwidth."
-        )
-    return bandwidth_x
 
 
 def log_mean_kernel(

@@ -7,8 +7,8 @@ from array_api_compat import array_namespace
 
 from mercer._arrays import Array, itemsize
 from mercer.bandwidth import resolve_bandwidth
-from mercer.information._estimates import Weights, as_double, as_scalar, exp, overlap_width
-from mercer.kernels import Kernel, get_kernel
+from mercer.information._estimates import Weights, as_double, as_scalar, exp
+from mercer.kernels import Kernel, get_kernel, overlap_width
 from mercer.samples import check_labelled, home_of
 from mercer.sums import log_kernel_sum
 
@@ -51,8 +51,10 @@ def laplacian_information_cut(
         How often each row counts.
     kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
-    density : {"parzen"} or None, default="parzen"
-        What f̂ is; None leaves it out, which for two classes gives :func:`information_cut`.
+    density : {"parzen", "mercer"} or None, default="parzen"
+        Windows of f̂: of width h as printed in (8), or of the width that Φ's kernel has, as the
+        row sums of a graph's affinities; None leaves f̂ out, which for two classes gives
+        :func:`information_cut`.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def laplacian_information_cut(
     -----
     Time is that of one and a half kernel sums over n² pairs, however many classes; memory O(n·C).
 
-    f̂ is the estimate of LC eq. (8), of width h and with the row's own window.  LC eq. (17) prints
+    f̂ is the estimate of LC eq. (8), with the row's own window.  LC eq. (17) prints
     W of width σ in its last line; it must be √2·σ, as in eq. (10).  LC says that the cut of
     separated classes is the Bayes error over :math:`\sqrt{P_1 P_2}`; it puts f ≈ P₁p₁ on one
     side of the boundary and P₂p₂ on the other, but the overlap lies at the boundary, where f is
@@ -117,8 +119,8 @@ def log_laplacian_information_cut(
         How often each row counts.
     kernel : {"gaussian", "exponential", "laplacian", "cauchy"} or Kernel, default="gaussian"
         The window, a Mercer kernel.
-    density : {"parzen"} or None, default="parzen"
-        What f̂ is; None leaves it out.
+    density : {"parzen", "mercer"} or None, default="parzen"
+        Windows of f̂: of width h, or of the width that Φ's kernel has; None leaves f̂ out.
 
     Returns
     -------
@@ -143,25 +145,26 @@ def _log_mean_cosine(
     """Return the checked rows of positive weight, and the logarithm of the cut."""
     kernel = get_kernel(kernel)
     kernel.require_mercer("The Laplacian information cut, a cosine,")
-    if density not in ("parzen", None):
-        raise ValueError(f"density must be 'parzen' or None, got {density!r}.")
+    if density not in ("parzen", "mercer", None):
+        raise ValueError(f"density must be 'parzen', 'mercer' or None, got {density!r}.")
     X, classes, n_classes, weights = check_labelled(X, y, sample_weight)
     if n_classes < 2:
         raise ValueError(f"y must hold two classes or more, got {n_classes}.")
     h = resolve_bandwidth(bandwidth, X, weights, kernel=kernel)
-    log_weights = None if density is None else _log_rarity(X, weights, kernel, h)
     width = overlap_width(kernel, h, h)
+    window = width if density == "mercer" else h
+    log_weights = None if density is None else _log_rarity(X, weights, kernel, window)
     overlaps = _log_class_overlaps(X, classes, n_classes, weights, log_weights, kernel, width)
     return X, _log_mean_pairwise_cosine(overlaps)
 
 
-def _log_rarity(X: Array, weights: Weights, kernel: Kernel, h: float) -> Array:
+def _log_rarity(X: Array, weights: Weights, kernel: Kernel, width: float) -> Array:
     """Return log f̂(x)^(−1/2) for each row, up to a constant that cancels in cosines."""
     sums = log_kernel_sum(
         X,
         weights=None if weights is None else home_of(X).like(weights, X),
         kernel=kernel,
-        bandwidth=h,
+        bandwidth=width,
     )
     return -as_double(sums) / 2  # LC eq. (8), the row's own window included
 

@@ -14,9 +14,8 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, FloatArray, detached, itemsize, to_numpy
 from mercer._system.words import p_value
 from mercer.bandwidth import resolve_bandwidth
-from mercer.information._estimates import overlap_width
 from mercer.information._permutations import PartSums, part_sums
-from mercer.kernels import Kernel, get_kernel, parzen_bandwidth
+from mercer.kernels import Kernel, get_kernel, overlap_width, parzen_bandwidth
 from mercer.samples import check_sample, match_rows, refuse_dask
 
 _MEDIAN_OF = 1000  # The median distance is taken from at most this many rows.

@@ -42,6 +42,7 @@ from mercer.kernels._kernels import (
     parzen_bandwidth,
     width_from_gamma,
 )
+from mercer.kernels._kernels import overlap_width as overlap_width
 
 __all__ = [
     "KERNELS",
@@ -54,4 +55,4 @@ __all__ = [
     "width_from_gamma",
 ]
 # Other packages of Mercer import these names as well; they are private and change without notice.
-_FOR_MERCER = ("KernelFunction", "resolve_gamma", "squared_distances")
+_FOR_MERCER = ("KernelFunction", "overlap_width", "resolve_gamma", "squared_distances")

@@ -329,6 +329,22 @@ def cross_width(bandwidth_x: float, bandwidth_y: float) -> float:
     return _in_range(math.hypot(x, y), f"bandwidth_x={x:g} with bandwidth_y={y:g}")
 
 
+def overlap_width(kernel: Kernel, bandwidth_x: float, bandwidth_y: float) -> float:
+    """Return the width of the kernel whose double sum is the overlap of two Parzen estimates.
+
+    Gaussian windows overlap as a Gaussian of width √(h₁² + h₂²), EQ eq. (21).  Of others the
+    kernel itself is summed, EQ eq. (62).
+    """
+    if kernel.name == "gaussian":
+        return cross_width(bandwidth_x, bandwidth_y)
+    if bandwidth_x != bandwidth_y:
+        raise ValueError(
+            f"Two bandwidths, {bandwidth_x:g} and {bandwidth_y:g}, need kernel='gaussian', got "
+            f"{kernel.name!r}; pass one bandwidth."
+        )
+    return bandwidth_x
+
+
 def gamma_from_width(width: float) -> float:
     """Return scikit-learn's ``gamma`` of a Gaussian kernel of this `width`: 1 / (2·width²).
 

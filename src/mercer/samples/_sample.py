@@ -21,7 +21,6 @@ from mercer.samples._blocks import Blocks, compute
 from mercer.samples._dask_arrays import drop_weightless_rows
 from mercer.samples._in_blocks import (
     at_classes,
-    beside,
     class_sizes,
     class_totals,
     compute_arrays,
@@ -79,15 +78,6 @@ class Sample:
     def spread_out(self, values: Array) -> Array:
         """Return values of the merged rows for every row that was given with a positive weight."""
         return take_rows(values, self.index)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some rows, their classes and weights."""
-
-    X: Array
-    codes: Array
-    weights: Array
 
 
 @dataclass(frozen=True)
@@ -150,19 +140,6 @@ class SortedSample:
         """Return the entries of rows of `in_memory` in (…, n) arrays, in memory."""
         at = self.index(rows)
         return tuple(A[..., at] for A in arrays)
-
-    def in_order(self, values: Array) -> Array:
-        """Return values of all rows, (n, …), in memory and in the order of `in_memory`."""
-        return values
-
-    def split(self, rows: NDArray[np.int64]) -> tuple["Part", "Part"]:
-        """Return some rows of `in_memory`, in memory, and all others."""
-        others = np.delete(np.arange(self.codes.size), rows)
-        some, rest = (
-            Part(take_rows(self.X, r), self.codes[r], take_rows(self.weights, r))
-            for r in (rows, others)
-        )
-        return some, rest
 
     def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
         """Return every `step`-th row of arrays, as NumPy arrays."""
@@ -305,20 +282,6 @@ class BlockSample(SortedSample):
     def numbers(self, rows: Rows) -> NDArray[np.int64]:
         """Return `places`."""
         return self.places(rows)
-
-    def in_order(self, values: Array) -> NDArray[Any]:
-        """Return values of all rows, (n, …), in memory and in the order of `in_memory`."""
-        return np.asarray(values.compute())[self.in_memory.order]
-
-    def split(self, rows: NDArray[np.int64]) -> tuple[Part, Part]:
-        """Return some rows of `in_memory`, in memory, and all rows, those having weight zero."""
-        numbers = self.places(rows)
-        order = np.argsort(numbers)
-        X = gather_rows(self.X, numbers[order])[np.argsort(order)]
-        kept = np.ones(self.in_memory.codes.size)
-        kept[numbers] = 0
-        some = Part(X, self.in_memory.codes[rows], self.in_memory.weights[rows])
-        return some, Part(self.X, self.codes, self.weights * beside(kept, self.weights))
 
     def thinned(self, step: int, *arrays: Array) -> tuple[NDArray[Any], ...]:
         """Return every `step`-th row of arrays, as NumPy arrays."""

@@ -12,7 +12,7 @@ from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
 
 from mercer._arrays import Array, detached, like, to_numpy
-from mercer.kernels import KERNELS, Kernel, get_kernel
+from mercer.kernels import Kernel, get_kernel
 from mercer.samples import (
     as_array,
     as_float,
@@ -206,6 +206,7 @@ def left_out_log_sums(
     *,
     bandwidths: tuple[float, ...],
     weights: Array,
+    kernel: str | Kernel = "gaussian",
     removal: Removal | None = None,
     rows: slice | NDArray[np.int64] | None = None,
     Y: Array | None = None,
@@ -229,9 +230,11 @@ def left_out_log_sums(
     groups : NumPy array of int of shape (n,)
         The group of each row.
     bandwidths : tuple of float
-        Of the Gaussian kernel that is summed, the widest first.
+        Of the kernel that is summed, the widest first.
     weights : array of shape (b, n)
         Not negative, within some 100 orders of magnitude of each other.
+    kernel : str or Kernel, default="gaussian"
+        What is summed.
     removal : Removal or None
         None leaves the densities as they are: ρ = 1, and there is no drift.
     rows : slice, NumPy array of int or None
@@ -251,7 +254,7 @@ def left_out_log_sums(
     """
     is_self = Y is None
     problem = Problem(
-        X, X if is_self else Y, None, None, (), KERNELS["gaussian"], bandwidths,
+        X, X if is_self else Y, None, None, (), get_kernel(kernel), bandwidths,
         log=True, self_sum=is_self, exclude_self=is_self, method="direct", tol=None,
         precision="high", groups=groups, n_groups=n_groups, rung_weights=weights,
         removal=removal, rows=rows,

@@ -1,6 +1,6 @@
 """Sums by group that Mercer's estimators ask for, of rows in memory or in blocks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import Kernel, get_kernel
-from mercer.samples import is_in_blocks, safe_log
+from mercer.samples import home_of, is_in_blocks, safe_log
 from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._in_memory import with_all_groups
 from mercer.sums._problem import are_far, law
@@ -30,16 +30,24 @@ def group_sums(
     n_groups: int,
     *,
     log: bool,
-    bandwidth: float,
+    bandwidth: float | Sequence[float],
     kernel: str | Kernel = "gaussian",
     tol: float | None = None,
 ) -> Array:
     """Return Σ over the rows of Y of each group, or its logarithm, at the rows of X: (n, groups).
 
-    In float64, lazily where X is in blocks.  Far from all rows, logarithms of float32 numbers are
-    so large that their differences between groups drown in rounding: such points are summed in
-    float64.  Weights are float64, whatever the rows are.
+    The bandwidth is one for all groups, or one for each.  Results are float64, and lazy where X is
+    in blocks.  Far from all rows, logarithms of float32 numbers are so large that their differences
+    between groups drown in rounding: such points are summed in float64.  Weights are float64,
+    whatever the rows are.
     """
+    if isinstance(bandwidth, Sequence):
+        columns, shared = [], {"log": log, "kernel": kernel, "tol": tol}
+        for group, width in enumerate(bandwidth):
+            one: Any = (*home_of(Y).of_class(groups, group, Y, weights), 1)
+            how: Any = {"bandwidth": width, **shared}
+            columns.append(group_sums(X, *one, **how)[:, 0])
+        return home_of(X).stacked(columns)
     if is_in_blocks(X):
         return group_sums_of_blocks(
             X, Y, weights, groups, n_groups, log=log, bandwidth=bandwidth,
@@ -72,6 +80,7 @@ def own_group_sums(
     *,
     bandwidths: tuple[float, ...],
     weights: Array,
+    kernel: str | Kernel = "gaussian",
     tol: float | None = None,
 ) -> Array:
     """Return Σ_j w_j k(x_i, x_j) over the rows of i's own group, itself included: (b, n).
@@ -83,19 +92,23 @@ def own_group_sums(
     X : array of shape (n, d)
     groups : array of int of shape (n,)
     bandwidths : tuple of float
-        Of the Gaussian kernel, the widest first.
+        Of the kernel, the widest first.
     weights : float64 array of shape (b, n)
+    kernel : str or Kernel
     tol : float or None
         Relative error allowed to sums of rows in memory; None adds up every term.
     """
     if is_in_blocks(X):
-        return own_sums_of_blocks(X, groups, bandwidths=bandwidths, weights=weights)
+        options: dict[str, Any] = {"weights": weights, "kernel": get_kernel(kernel)}
+        return own_sums_of_blocks(X, groups, bandwidths=bandwidths, **options)
     xp, parts, bounds = array_namespace(weights), [], _bounds(groups)
     if tol is not None:
-        return _own_sums_within(tol, X, bounds, bandwidths, weights)
+        return _own_sums_within(tol, X, bounds, bandwidths, weights, kernel)
     for low, high in _batches(bounds):
         codes, w = groups[low:high] - groups[low], weights[:, low:high]
-        logs, _ = left_out_log_sums(X[low:high, :], codes, bandwidths=bandwidths, weights=w)
+        logs, _ = left_out_log_sums(
+            X[low:high, :], codes, bandwidths=bandwidths, weights=w, kernel=kernel
+        )
         codes = like(codes, w, dtype=xp.int64)
         is_own = codes[:, None] == xp.arange(logs.shape[2], device=device(logs))
         parts.append(xp.sum(xp.where(is_own, xp.exp(logs), 0.0), axis=2) + w)
@@ -109,6 +122,7 @@ def group_products(
     n_groups: int,
     bandwidths: tuple[float, ...],
     weights: Array,
+    kernel: str | Kernel = "gaussian",
     sums: Callable[[slice], Array] | None = None,
 ) -> Products:
     """Return ⟨M_c, M_j⟩ of all groups, M_c = Σ_{i in c} w_i Φ(x_i): one pass, slab by slab.
@@ -118,6 +132,7 @@ def group_products(
     were given.
     """
     given: dict[str, Any] = {"bandwidths": bandwidths, "weights": weights}
+    given["kernel"] = get_kernel(kernel)
     if is_in_blocks(X):
         return products_of_blocks(X, groups, n_groups=n_groups, **given)
     xp = array_namespace(weights)
@@ -147,7 +162,12 @@ def group_slabs(n_rows: int, n_groups: int, n_bandwidths: int) -> Iterator[tuple
 
 
 def _own_sums_within(
-    tol: float, X: Array, bounds: list[int], bandwidths: tuple[float, ...], weights: Array
+    tol: float,
+    X: Array,
+    bounds: list[int],
+    bandwidths: tuple[float, ...],
+    weights: Array,
+    kernel: str | Kernel,
 ) -> Array:
     """Return sums over the own group within a tolerance, one group after the other."""
     xp = array_namespace(weights)
@@ -157,7 +177,7 @@ def _own_sums_within(
         for low, high in pairwise(bounds):
             rows = X[low:high, :]
             w = xp.astype(of_rung[low:high], rows.dtype)
-            sums = kernel_sum(rows, weights=w, bandwidth=width, tol=tol)
+            sums = kernel_sum(rows, weights=w, kernel=kernel, bandwidth=width, tol=tol)
             parts.append(xp.astype(sums, xp.float64))
         rungs.append(xp.concat(parts))
     return xp.stack(rungs)

@@ -231,7 +231,9 @@ def _wide_enough(problem: Problem) -> Problem:
     if box is None:
         box, middle = _box_and_middle(problem)
         problem = replace(problem, box=box, middle=middle)
-    if itemsize(X) == 8 or not _exceeds_single(box.extent, problem.bandwidths):
+    # Left-out sums of other kernels are not taken relative to their largest term.
+    is_bare = problem.is_left_out and not problem.kernel.is_exponential
+    if itemsize(X) == 8 or not (is_bare or _exceeds_single(box.extent, problem.bandwidths)):
         return problem
     xp = array_namespace(X)
     X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)

@@ -120,13 +120,13 @@ def test_laplacian_append_has_the_class_of_exact_arithmetic(points, kinds, ratio
     return case.hold(logs, slack)
 
 
-@law(6_000, **CASES)
-def test_ise_has_the_class_of_exact_arithmetic(points, kinds, ratio):
-    case = Case(ISEClassifier(), points, kinds, ratio)
+@law(6_000, rule=st.sampled_from(["plane", "append"]), **CASES)
+def test_ise_has_the_class_of_exact_arithmetic(points, kinds, ratio, rule):
+    case = Case(ISEClassifier(rule=rule), points, kinds, ratio)
     if case.refused:
         return case.chosen
-    gains = case.exact.appended_ise()
-    return case.hold(gains, [1e-12] * 3)
+    values = case.exact.plane() if rule == "plane" else case.exact.appended_ise()
+    return case.hold(values, [1e-12] * 3)
 
 
 @law(30_000, points=points(n=(2, 6), d=D), kinds=CASES["kinds"])

@@ -89,15 +89,15 @@ def _slightly_reweighted_sums(k, w, removed, squared, inverse, q):
 def absorb_left_out(
     X, start, stop, panels, n_columns, bounds, own,
     scale, centre, product, kind, absolute, root, coefficients, rungs, own_value,
-    W, removed, squared, inverse, highest, least, q, nearest, totals, drifts,
+    relative, W, removed, squared, inverse, highest, least, q, nearest, totals, drifts,
 ):  # fmt: skip
     """Add all packed columns to the sums of rows start…stop of X.
 
     X is (n, d), `bounds` (segments + 1,), `removed` (n,).  W, `inverse` (1/F), `least` (the
     smallest value of 1 − removed·g/F) and `q` are (rungs, n_columns), flat; all but W are empty
     if nothing is removed; `highest` (rungs,) is the largest 1/F.
-    `nearest` is (n, segments); `totals`, kept relative to the nearest row's kernel value, and
-    `drifts` are (n, segments, rungs), flat.
+    `nearest` is (n, segments); `totals`, with `relative` kept relative to the nearest row's kernel
+    value, and `drifts` are (n, segments, rungs), flat.
     """
     k = X.shape[1] + 1 if product else X.shape[1]
     chunk, group = tile_sizes(k, X.itemsize)
@@ -128,10 +128,12 @@ def absorb_left_out(
                         at = (i * n_segments + s) * n_rungs
                         if hi > lo:
                             u = window(tile, r * chunk + lo - first, hi - lo)
-                            nearest[i * n_segments + s] = base = _approach(
-                                u, coefficients, rungs, nearest[i * n_segments + s],
-                                totals, at, 1, n_rungs,
-                            )  # fmt: skip
+                            if relative:
+                                nearest[i * n_segments + s] = _approach(
+                                    u, coefficients, rungs, nearest[i * n_segments + s],
+                                    totals, at, 1, n_rungs,
+                                )  # fmt: skip
+                            base = nearest[i * n_segments + s]
                             base = base if base < np.inf else 0.0  # ∞ while there is no term
                             _absorb_run(
                                 kind, u, window(values, 0, hi - lo), coefficients, rungs, base,

@@ -318,6 +318,7 @@ def compiled_left_out_sums(
     rows = slice(None) if problem.rows is None else problem.rows
     removal = problem.removal
     recipe = Recipe.of(problem, geometry).arguments()
+    relative = problem.kernel.is_exponential
     X = plain(problem.X[rows])
     dtype = X.dtype
     n_rungs, n_segments = len(problem.bandwidths), len(problem.bounds) - 1
@@ -351,12 +352,12 @@ def compiled_left_out_sums(
         ) -> None:
             absorb_left_out(
                 X, first, last, slab.panels, slab.n_columns, slab.bounds, own, *recipe,
-                *data, nearest.reshape(-1), totals.reshape(-1), drifts.reshape(-1),
+                relative, *data, nearest.reshape(-1), totals.reshape(-1), drifts.reshape(-1),
             )  # fmt: skip
 
         data = (W, removed, squared, inverse, highest, least, q)
         run_all(partial(absorb, slab, own, data=data), row_tasks(X.shape[0], slab.n_columns))
 
-    log_totals(problem, geometry, nearest, totals)
+    log_totals(problem, geometry, nearest if relative else None, totals)
     out = np.ascontiguousarray(np.moveaxis(totals, 2, 0))
     return out, np.ascontiguousarray(np.moveaxis(drifts, 2, 0)) if removal else None

@@ -71,6 +71,8 @@ def refuses(problem: Problem) -> str | None:
         return ""  # The torch backend gives the reason.
     if _kind(problem.kernel) is None:
         return f"kernel {problem.kernel.name!r} is not compiled for CUDA"
+    if problem.is_left_out and problem.kernel.name != "gaussian":
+        return "left-out sums of other kernels than the Gaussian are taken by torch"
     if problem.weights_are_columns and problem.log:
         return "logarithms of sums with columns of weights are taken by torch"
     if itemsize(problem.X) == 8:

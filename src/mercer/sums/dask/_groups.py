@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
-from mercer.kernels import KERNELS, Kernel
+from mercer.kernels import Kernel
 from mercer.samples import (
     Blocks,
     as_blocks,
@@ -53,12 +53,12 @@ def group_sums_of_blocks(
 
 
 def own_sums_of_blocks(
-    X: Array, groups: Array, *, bandwidths: tuple[float, ...], weights: Array
+    X: Array, groups: Array, *, bandwidths: tuple[float, ...], weights: Array, kernel: Kernel
 ) -> Array:
     """Return Σⱼ wⱼ k(xᵢ, xⱼ) over the rows of i's own group, itself included: (b, n)."""
     rows = [Blocks.of(X), Blocks.of(groups)]
     columns = [*rows, Blocks.of(weights, axis=1)]
-    pair = on_devices_in_use(_OwnPair(bandwidths))
+    pair = on_devices_in_use(_OwnPair(kernel, bandwidths))
     sums = merge_pairs(pair, rows, columns, np.add, is_self=True, name="own-group")
     chunks = ((len(bandwidths),), X.chunks[0])
     others = sums.to_array(np.asarray, chunks, dtype=np.float64, axis=1, name="own-group")
@@ -66,11 +66,17 @@ def own_sums_of_blocks(
 
 
 def products_of_blocks(
-    X: Array, groups: Array, *, n_groups: int, bandwidths: tuple[float, ...], weights: Array
+    X: Array,
+    groups: Array,
+    *,
+    n_groups: int,
+    bandwidths: tuple[float, ...],
+    weights: Array,
+    kernel: Kernel,
 ) -> Products:
     """Return ⟨M_c, M_j⟩ of all groups, from which one row of c can be removed without loss."""
     problem = Problem(
-        X, X, None, None, (), KERNELS["gaussian"], bandwidths, log=True, self_sum=True,
+        X, X, None, None, (), kernel, bandwidths, log=True, self_sum=True,
         exclude_self=True, method="direct", tol=None, precision="high", groups=groups,
         n_groups=n_groups, rung_weights=weights,
     )  # fmt: skip
@@ -102,6 +108,7 @@ class _FarAgain(PairSums):
 class _OwnPair:
     """Sums of one block's rows over the other rows of their own groups in another block."""
 
+    kernel: Kernel
     bandwidths: tuple[float, ...]
 
     def __call__(
@@ -137,6 +144,7 @@ class _OwnPair:
             groups,
             bandwidths=self.bandwidths,
             weights=weights,
+            kernel=self.kernel,
             Y=Y if place is None else None,
         )
         return np.asarray(sums)

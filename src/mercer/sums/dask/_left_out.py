@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._arrays import Array
+from mercer.kernels import Kernel
 from mercer.samples import Blocks, compute, from_memory, merge_pairs, row_numbers
 from mercer.sums._api import left_out_log_sums
 from mercer.sums._devices import on_devices_in_use
@@ -61,7 +62,7 @@ def left_out_pieces(problem: Problem) -> Blocks:
             Blocks.of(removal.drift_weights, axis=1),
         ]
     squared = None if removal is None else removal.squared
-    pair = on_devices_in_use(_LeftOutPair(problem.bandwidths, n_groups, squared))
+    pair = on_devices_in_use(_LeftOutPair(problem.kernel, problem.bandwidths, n_groups, squared))
     return merge_pairs(pair, sides, columns, _merge_left_out, is_self=False, name="left-out")
 
 
@@ -69,6 +70,7 @@ def left_out_pieces(problem: Problem) -> Blocks:
 class _LeftOutPair:
     """Sums of a piece of rows over one block; `squared` is None where nothing is removed."""
 
+    kernel: Kernel
     bandwidths: tuple[float, ...]
     n_groups: int
     squared: bool | None
@@ -105,6 +107,7 @@ class _LeftOutPair:
                 groups.astype(np.int64),
                 bandwidths=self.bandwidths,
                 weights=weights,
+                kernel=self.kernel,
                 removal=removal,
                 rows=rows,
                 Y=None if is_in_block else Y,
