@@ -43,6 +43,9 @@ VARIANTS = {
     ),
     "LaplacianClassifier append": lambda: mercer.LaplacianClassifier(rule="append"),
     "LaplacianClassifier nodes": lambda: mercer.LaplacianClassifier(n_nodes=20),
+    "LaplacianSVC least squares": lambda: mercer.LaplacianSVC(
+        loss="squared_error", normalized=False
+    ),
     "LaplacianSVC linear": lambda: mercer.LaplacianSVC(kernel="linear"),
     "LaplacianSupportVectorAnalysis rbf": lambda: mercer.LaplacianSupportVectorAnalysis(
         kernel="rbf"
