@@ -44,7 +44,7 @@ VARIANTS = {
     "LaplacianClassifier append": lambda: mercer.LaplacianClassifier(rule="append"),
     "LaplacianClassifier nodes": lambda: mercer.LaplacianClassifier(n_nodes=20),
     "LaplacianSVC least squares": lambda: mercer.LaplacianSVC(
-        loss="squared_error", normalized=False
+        loss="squared_error", normalized=True
     ),
     "LaplacianSVC linear": lambda: mercer.LaplacianSVC(kernel="linear"),
     "LaplacianSupportVectorAnalysis rbf": lambda: mercer.LaplacianSupportVectorAnalysis(

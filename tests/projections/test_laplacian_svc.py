@@ -108,7 +108,9 @@ def test_the_normalised_form_does_not_mind_the_scale_of_the_affinities(data):
     X, y = data
     X = np.vstack([X, X + 50.0])  # a copy of the graph, with the same weights
     y = np.concatenate([y, y])
-    one = LaplacianSVC(gamma=0.5, n_neighbors=79, affinity_width=1e4).fit(X, y)
+    one = LaplacianSVC(
+        gamma=0.5, n_neighbors=79, affinity_width=1e4, laplacian_weight=10.0, normalized=True
+    ).fit(X, y)
     # A graph of 79 others with equal weights: L = I − (1 1ᵀ − I)/79 on either half.
     block = np.eye(80) - (np.ones((80, 80)) - np.eye(80)) / 79
     L, K = np.kron(np.eye(2), block), rbf_kernel(X, gamma=0.5)
@@ -181,7 +183,10 @@ def test_weights_are_those_of_the_literal_objective(data, loss, weight, normaliz
 def test_the_linear_penalty_is_about_the_weighted_mean(data):
     X, y = data
     weights = np.random.default_rng(0).uniform(0.2, 3, len(X))
-    machine = LaplacianSVC(kernel="linear", C=2.0, n_neighbors=6, affinity_width=1.0)
+    machine = LaplacianSVC(
+        kernel="linear", C=2.0, n_neighbors=6, affinity_width=1.0, laplacian_weight=10.0,
+        normalized=True,
+    )  # fmt: skip
     machine.fit(X + 5.0, y, sample_weight=weights)
     shares = weights / weights.mean()
     L = oracle.normalized_laplacian(oracle.heat_or_graph(X, 6, 1.0, shares), shares)
@@ -199,14 +204,18 @@ def test_the_linear_penalty_is_about_the_weighted_mean(data):
     "options",
     [
         {},
-        {"normalized": False},
+        {"normalized": True},
         {"kernel": "linear"},
+        {"kernel": "linear", "normalized": True},
         {"loss": "squared_error"},
         {"kernel": "poly", "loss": "squared_hinge", "gamma": "auto"},
         {"landmarks": 20, "random_state": 0},
         {"kernel": lambda a, b: float(a @ b + 1) ** 2},
     ],
-    ids=["rbf", "plain", "linear", "least squares", "squared", "landmarks", "callable"],
+    ids=[
+        "rbf", "normalised", "linear", "linear normalised", "least squares", "squared",
+        "landmarks", "callable",
+    ],  # fmt: skip
 )
 def test_whole_weights_are_copies_exactly(data, options, weight):
     X, y = data

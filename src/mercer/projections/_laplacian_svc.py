@@ -49,11 +49,11 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         Of "poly" and "sigmoid".
     C : float, default=100
         Price of an error.
-    laplacian_weight : float, default=10.0
+    laplacian_weight : float, default=1.0
         Weight of the Laplacian penalty, relative to ‖f‖².
-    normalized : bool, default=True
+    normalized : bool, default=False
         Whether the Laplacian is I − D^(−1/2) W D^(−1/2) instead of D − W.  Then dense parts of the
-        data do not outweigh the others, and the default weight suits tables of any size.
+        data do not outweigh the others.
     n_neighbors : int, default=10
         Neighbours in the graph of distinct rows; an edge is there if either row has it ("or").
     affinity_width : "median" or float, default="median"
@@ -103,8 +103,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     -----
     Time and memory are those of one direction per class of the analysis.  The intercept is not
     penalised; in [1]_ there is none.  Belkin et al. divide the penalty by the square of the number
-    of rows; here it is not divided, as in the paper of the analysis: the best weight hardly
-    changed with the number of rows (``docs/projections.md``).
+    of rows; here it is not divided, as in the paper of the analysis.
 
     A weight ω multiplies the price of a row's errors and the weights of the edges to its
     neighbours; in the normalised form, ℒ becomes Ω^(1/2) ℒ Ω^(1/2).  Copies of a row are one row of
@@ -129,7 +128,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     >>> X, truth = make_moons(200, noise=0.06, random_state=0)
     >>> y = np.full(200, -1)
     >>> y[:6] = truth[:6]  # six labels
-    >>> LaplacianSVC(gamma=5.0).fit(X, y).score(X, truth)
+    >>> LaplacianSVC(gamma=5.0, laplacian_weight=10.0).fit(X, y).score(X, truth)
     1.0
     """
 
@@ -141,8 +140,8 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         degree: float = 3,
         coef0: float = 0.0,
         C: float = 100,
-        laplacian_weight: float = 10.0,
-        normalized: bool = True,
+        laplacian_weight: float = 1.0,
+        normalized: bool = False,
         n_neighbors: int = 10,
         affinity_width: float | str = "median",
         loss: Loss = "hinge",

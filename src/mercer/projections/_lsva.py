@@ -83,8 +83,6 @@ class LaplacianSupportVectorAnalysis(
         Weight of the Laplacian penalty, relative to ‖w‖².
     normalized : bool, default=False
         Whether the Laplacian is I − D^(−1/2) W D^(−1/2) instead of D − W, which the paper has.
-        With the "rbf" kernel and few labels it was the better one, with the linear one it was
-        not (``docs/projections.md``).
     n_neighbors : int, default=10
         Neighbours in the graph; an edge is there if either row has it ("or").
     affinity_width : "median" or float, default="median"
