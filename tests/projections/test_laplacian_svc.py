@@ -213,9 +213,15 @@ def test_the_linear_penalty_is_about_the_weighted_mean(data):
         {"kernel": lambda a, b: float(a @ b + 1) ** 2},
     ],
     ids=[
-        "rbf", "normalised", "linear", "linear normalised", "least squares", "squared",
-        "landmarks", "callable",
-    ],  # fmt: skip
+        "rbf",
+        "normalised",
+        "linear",
+        "linear normalised",
+        "least squares",
+        "squared",
+        "landmarks",
+        "callable",
+    ],
 )
 def test_whole_weights_are_copies_exactly(data, options, weight):
     X, y = data
