@@ -47,6 +47,9 @@ VARIANTS = {
         bandwidth="silverman", per_class=True
     ),
     "LaplacianClassifier nodes": lambda: mercer.LaplacianClassifier(n_nodes=20),
+    "LaplacianSVC least squares": lambda: mercer.LaplacianSVC(
+        loss="squared_error", normalized=True
+    ),
     "LaplacianSVC linear": lambda: mercer.LaplacianSVC(kernel="linear"),
     "LaplacianSupportVectorAnalysis rbf": lambda: mercer.LaplacianSupportVectorAnalysis(
         kernel="rbf"

@@ -32,6 +32,20 @@ def laplacian(W):
     return np.diag(W.sum(axis=1)) - W
 
 
+def normalized_laplacian(W, weights=None):
+    """The matrix of ½ Σ W_ij (f_i/√d_i − f_j/√d_j)², edge by edge; d is the degree of one copy."""
+    n = len(W)
+    degree = W.sum(axis=1) / (np.ones(n) if weights is None else weights)
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if W[i, j] > 0:
+                difference = np.zeros(n)
+                difference[i], difference[j] = degree[i] ** -0.5, -(degree[j] ** -0.5)
+                L += 0.5 * W[i, j] * np.outer(difference, difference)
+    return L
+
+
 def reconstruction(X, E, reg):
     """Weights of locally linear embedding, row by row, by the Lagrange conditions."""
     n = len(X)
@@ -102,7 +116,19 @@ def squared_hinge_duals(K, signs, C):
     raise AssertionError("the active set cycles")
 
 
-DUALS = {"hinge": hinge_duals, "squared_hinge": squared_hinge_duals}
+def squared_error_duals(K, signs, C):
+    """The same for squared errors: f + b + c/2C = y and Σ c = 0, as one system."""
+    n = len(K)
+    Q, ones = K + np.diag(0.5 / (C * np.ones(n))), np.ones((n, 1))
+    system = np.block([[Q, ones], [ones.T, np.zeros((1, 1))]])
+    return np.linalg.solve(system, np.append(signs, 0.0))[:n]
+
+
+DUALS = {
+    "hinge": hinge_duals,
+    "squared_hinge": squared_hinge_duals,
+    "squared_error": squared_error_duals,
+}
 
 
 def smallest_objective(G, signs, C, power):
@@ -177,6 +203,14 @@ def laplacian_svm(K, signs, L, weight, C, loss, new):
     M = (K @ solved)[np.ix_(labelled, labelled)]
     c[labelled] = DUALS[loss]((M + M.T) / 2, signs[labelled], C[labelled])
     return new @ solved @ c
+
+
+def laplacian_rls(K, signs, L, gamma_A, gamma_I):
+    """Coefficients of Belkin et al. (2006), eq. (8): 0 is the sign of a row without a label."""
+    n, labelled = len(K), int((signs != 0).sum())
+    J = np.diag((signs != 0).astype(float))
+    penalty = gamma_A * labelled * np.eye(n) + gamma_I * labelled / n**2 * L @ K
+    return np.linalg.solve(J @ K + penalty, signs)
 
 
 def one_versus_all(y, order):

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from mercer.projections import LaplacianSupportVectorAnalysis
 from oracles import projections as oracle
 
-LOSSES = ["hinge", "squared_hinge"]
+LOSSES = ["hinge", "squared_hinge", "squared_error"]
 K, WIDTH = 5, 1.5
 
 
@@ -93,6 +93,19 @@ def test_directions_are_orthonormal_in_feature_space(seed, loss, weight):
     A = ours.dual_coef_
     inner = A.T @ rbf_kernel(X, gamma=0.5) @ A
     np.testing.assert_allclose(inner, np.eye(A.shape[1]), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_normalised_laplacian_is_in_the_place_of_the_plain_one(kernel):
+    X, y = data(unlabelled=30)
+    ours = model(kernel=kernel, gamma=0.7, normalized=True).fit(X, y)
+    L = oracle.normalized_laplacian(oracle.heat_or_graph(X, K, WIDTH))
+    problems = oracle.one_versus_all(y, ours.direction_classes_)
+    if kernel == "linear":  # of rows about their mean, so that the origin says nothing
+        assert_same(ours.components_.T, oracle.lsva(X - X.mean(axis=0), problems, L, 0.5, 2.0))
+    else:
+        Z = oracle.kernel_lsva(rbf_kernel(X, gamma=0.7), problems, L, 0.5, 2.0)[1]
+        assert_same(ours.transform(X), Z, 1e-6)
 
 
 def test_linear_kernel_is_the_linear_form():

@@ -85,7 +85,12 @@ def test_the_graph_moves_the_boundary_into_the_gap(moons):
     X, truth, some = moons
     alone = LaplacianSVC(gamma=5.0, laplacian_weight=0.0).fit(X, some).score(X, truth)
     assert alone < 0.95
-    assert LaplacianSVC(gamma=5.0, laplacian_weight=10.0).fit(X, some).score(X, truth) == 1.0
+    for normalized, weight in ((False, 10.0), (True, 30.0)):
+        for loss in ("hinge", "squared_hinge", "squared_error"):
+            machine = LaplacianSVC(
+                gamma=5.0, laplacian_weight=weight, normalized=normalized, loss=loss
+            )
+            assert machine.fit(X, some).score(X, truth) == 1.0
 
 
 def test_digits_with_ten_per_cent_of_the_labels():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mercer.projections import _svm as module
 from mercer.projections._interior import interior_point
-from mercer.projections._svm import solve_svm
+from mercer.projections._svm import solve_each, solve_svm
 from oracles import projections as oracle
 
 
@@ -53,7 +53,7 @@ def test_each_row_may_have_a_price_of_its_own(seed, C, r):
 
 
 @pytest.mark.parametrize("libsvm", [True, False])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared_error"])
 def test_a_price_of_two_is_the_row_twice(monkeypatch, loss, libsvm):
     monkeypatch.setattr(module, "uses_libsvm", lambda n, r: libsvm)
     G, signs = overlapping(5)
@@ -168,8 +168,32 @@ def test_squared_hinge_is_the_least():
     np.testing.assert_allclose(ours, oracle.smallest_objective(G, signs, 2.0, 2), rtol=1e-7)
 
 
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.sampled_from([1e-3, 1.0, 1e9]), st.sampled_from([1, 4, 100]))
+def test_squared_error_is_stationary(seed, C, r):
+    """Duals of rows that are met keep their digits: with r = 100 they are small at any C."""
+    G, signs = overlapping(seed, r=r)
+    C = C * np.random.default_rng(seed).uniform(0.1, 3, len(G))
+    c, b = solve_svm(G, signs, C=C, loss="squared_error", M=None, tol=1e-6)
+    room = 1e-13 * len(c) * max(1.0, np.abs(c).max())
+    np.testing.assert_allclose(G @ (G.T @ c) + b + c / (2 * C), signs, atol=100 * room)
+    np.testing.assert_allclose(c.sum(), 0, atol=room)
+
+
+def test_squared_errors_of_several_problems_have_one_factor():
+    G, one = overlapping(0)
+    signs, prices = np.column_stack([one, np.roll(one, 7)]), np.linspace(0.5, 2, len(G))
+    duals, intercepts = solve_each(G, signs, C=prices, loss="squared_error", tol=1e-6)
+    for k in range(2):
+        alone, b = solve_svm(G, signs[:, k], C=prices, loss="squared_error", M=None, tol=1e-6)
+        np.testing.assert_allclose(duals[:, k], alone, atol=1e-10)
+        np.testing.assert_allclose(intercepts[k], b, atol=1e-12)
+        expected = oracle.squared_error_duals(G @ G.T, signs[:, k], prices)
+        np.testing.assert_allclose(duals[:, k], expected, atol=1e-10)
+
+
 def test_rows_without_any_coordinate_have_no_direction():
     signs = np.array([1.0, -1.0, -1.0])
-    for loss in ("hinge", "squared_hinge"):
+    for loss in ("hinge", "squared_hinge", "squared_error"):
         c, _ = solve_svm(np.zeros((3, 2)), signs, C=1.0, loss=loss, M=None, tol=1e-6)
         np.testing.assert_allclose(c.sum(), 0, atol=1e-7)

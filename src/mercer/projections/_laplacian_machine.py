@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -46,12 +46,14 @@ from mercer.sums import combine_kernel
 class FeatureSpace:
     """Coordinates F, n × r, of the training rows.
 
-    In the linear form, a direction in the space of the columns is wᵀ @ axes.  In the form of
-    landmarks, `pivots` are the rows from which F was made, and F[pivots] is lower triangular.
+    In the linear form, F are rows about their `centre`, and a direction in the space of the columns
+    is wᵀ @ axes.  In the form of landmarks, `pivots` are the rows from which F was made, and
+    F[pivots] is lower triangular.
     """
 
     F: FloatArray
     axes: FloatArray | None = None
+    centre: FloatArray | float = 0.0
     pivots: NDArray[np.intp] | None = None
 
     def landmark_coefficients(self, W: FloatArray) -> FloatArray:
@@ -65,24 +67,29 @@ class FeatureSpace:
 
 def feature_space(
     X: FloatArray,
+    weights: FloatArray,
     kernel: KernelFunction,
     landmarks: int | None,
     rng: np.random.Generator,
 ) -> FeatureSpace:
-    """Choose the form and factor the kernel of the rows."""
+    """Choose the form and factor the kernel of the weighted rows."""
 
     def checked(K: FloatArray) -> FloatArray:
         kernel.check_range(K, least=0.0)  # Small values are harmless, as none is squared here.
         return K
 
     if kernel.kernel == "linear":
-        centred = X - X.mean(axis=0)  # the intercept makes the mean irrelevant
+        # The intercept makes the centre irrelevant to errors and to D − W; the normalised Laplacian
+        # would penalise a common offset.
+        centre = X.mean(axis=0)
+        centre = centre + weights @ (X - centre) / weights.sum()
+        centred = X - centre
         far = centred[np.abs(centred).max(axis=1).argmax()][np.newaxis]
         checked(kernel.matrix(far, far))
         if X.shape[1] <= X.shape[0]:
-            return FeatureSpace(centred, axes=np.eye(X.shape[1]))
+            return FeatureSpace(centred, np.eye(X.shape[1]), centre)
         U, lengths, axes = principal_axes(centred)
-        return FeatureSpace(U * lengths, axes=axes)
+        return FeatureSpace(U * lengths, axes, centre)
     if landmarks is None:
         return FeatureSpace(pivoted_cholesky(checked(kernel.matrix(X, X))))
     F, pivots = partial_cholesky(
@@ -123,9 +130,10 @@ class LaplacianMachine(BaseEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "laplacian_weight": [Interval(Real, 0, None, closed="left")],
+        "normalized": ["boolean"],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "affinity_width": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [StrOptions({"hinge", "squared_hinge", "squared_error"})],
         "landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "algorithm": [StrOptions({"auto", "exact", "approximate"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -149,7 +157,9 @@ class LaplacianMachine(BaseEstimator):
     def _setting(self, X: FloatArray, weights: FloatArray) -> Setting:
         """Return graph and coordinates of weighted rows; set ``gamma_`` and ``affinity_width_``.
 
-        A row of weight two has its edges twice.
+        A row of weight two has its edges twice.  In the normalised form each of its copies has the
+        degree of one, D/ω, so that the penalty is ½ Σ W_ij (f_i/√(D_i/ω_i) − f_j/√(D_j/ω_j))²; both
+        forms grow with the number of copies as the errors do.
         """
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(2**31))
@@ -165,9 +175,12 @@ class LaplacianMachine(BaseEstimator):
         self.affinity_width_ = heat_width(graph.data) if isinstance(width, str) else float(width)
         heat = heat_affinity(graph, width=self.affinity_width_)
         heat.data *= np.repeat(weights, np.diff(heat.indptr))
-        W = symmetrize(heat, "or")
-        space = feature_space(X, self._kernel(), self.landmarks, rng)
-        return Setting(X, space, laplacian(W), int(rng.integers(2**31)))
+        L = laplacian(symmetrize(heat, "or"), normalized=self.normalized)
+        if self.normalized:
+            root = diags_array(np.sqrt(weights))
+            L = csr_array(root @ L @ root)
+        space = feature_space(X, weights, self._kernel(), self.landmarks, rng)
+        return Setting(X, space, L, int(rng.integers(2**31)))
 
     def _kernel(self) -> KernelFunction:
         """Return the kernel; a callable is a function of two rows."""

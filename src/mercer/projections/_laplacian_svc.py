@@ -8,18 +8,19 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._sklearn import fit_context
 from mercer.projections._laplacian_machine import LaplacianMachine
-from mercer.projections._svm import Loss, solve_svm, uses_libsvm
+from mercer.projections._svm import Loss, solve_each
 from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
 from mercer.spectral import whiten
 
 
 @on_dask(fit=refuses_dask("its support vector machines look at all rows at once"))
 class LaplacianSVC(LaplacianMachine, ScoreClassifier):
-    r"""Support vector classifier whose output is smooth along a graph of all rows (LapSVM).
+    r"""Classifier whose output is smooth along a graph of all rows (LapSVM, LapRLS).
 
     A support vector machine with a penalty on outputs that differ between neighbours.  Rows
     without a label (−1 in `y`) take part in the graph, so that clusters of them move the boundary
     into the gaps.  Several classes are set apart one versus all, with one graph and one factor.
+    With ``loss="squared_error"`` it is Laplacian regularised least squares.
 
     .. math::
 
@@ -30,9 +31,11 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     =========================  =====================================================
     in the papers              here
     =========================  =====================================================
-    λ; γ_I / γ_A               `laplacian_weight`
+    λ; γ_I / (γ_A (l + u)²)    `laplacian_weight`
     C; 1 / (2 l γ_A)           `C`
     σ of the graph             `affinity_width`
+    V: hinge; squared loss     `loss`: "hinge" (LapSVM); "squared_error" (LapRLS)
+    ℒ = D − W in [2]           ``normalized=False``
     =========================  =====================================================
 
     Parameters
@@ -48,13 +51,17 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         Price of an error.
     laplacian_weight : float, default=1.0
         Weight of the Laplacian penalty, relative to ‖f‖².
+    normalized : bool, default=False
+        Whether the Laplacian is I − D^(−1/2) W D^(−1/2) instead of D − W.  Then dense parts of the
+        data do not outweigh the others.
     n_neighbors : int, default=10
         Neighbours in the graph of distinct rows; an edge is there if either row has it ("or").
     affinity_width : "median" or float, default="median"
         Width σ of the heat weights exp(−d²/2σ²) of the edges; "median" is the median length of
         the edges.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        What an error costs: its size, or the square of it.
+    loss : {"hinge", "squared_hinge", "squared_error"}, default="hinge"
+        What an error e = 1 − y(f + b) costs: max(0, e), max(0, e)² or e².  The last one is solved
+        in closed form, all classes with one factor.
     landmarks : int, default=None
         Approximate the kernel by this many of its columns (drawn at random by what they leave
         unexplained); None is exact.  Of no use with the linear kernel, which ignores it.
@@ -95,13 +102,16 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
     Notes
     -----
     Time and memory are those of one direction per class of the analysis.  The intercept is not
-    penalised.  Belkin et al. divide the penalty by the square of the number of rows; here it
-    is not divided, as in the paper of the analysis.
+    penalised; in [1]_ there is none.  Belkin et al. divide the penalty by the square of the number
+    of rows; here it is not divided, as in the paper of the analysis.
 
     A weight ω multiplies the price of a row's errors and the weights of the edges to its
-    neighbours.  Copies of a row are one row of the graph, with the weight of all: they are no
-    neighbours of each other and take no other neighbour's place, so that whole weights are copies
-    exactly, of rows without a label too.
+    neighbours; in the normalised form, ℒ becomes Ω^(1/2) ℒ Ω^(1/2).  Copies of a row are one row of
+    the graph, with the weight of all: they are not neighbours of each other and take no other
+    neighbour's place, so that whole weights are copies exactly, of rows without a label too.
+
+    With the linear kernel, the penalty is that of f about its mean over the rows, so that the
+    origin says nothing; in the plain form the mean does not matter.
 
     References
     ----------
@@ -131,6 +141,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         coef0: float = 0.0,
         C: float = 100,
         laplacian_weight: float = 1.0,
+        normalized: bool = False,
         n_neighbors: int = 10,
         affinity_width: float | str = "median",
         loss: Loss = "hinge",
@@ -145,6 +156,7 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         self.coef0 = coef0
         self.C = C
         self.laplacian_weight = laplacian_weight
+        self.normalized = normalized
         self.n_neighbors = n_neighbors
         self.affinity_width = affinity_width
         self.loss = loss
@@ -183,23 +195,19 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         S = setting.smoothness() if weight > 0 else np.zeros((0, 0))
         whitened = whiten(setting.space.F, S, weight)
 
-        rows = whitened.G[at]
-        M = rows @ rows.T if self.loss == "hinge" and uses_libsvm(*rows.shape) else None
-        problems = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        problems = [1] if len(self.classes_) == 2 else np.arange(len(self.classes_))
+        signs = np.where(codes[:, np.newaxis] == problems, 1.0, -1.0)
+        duals, self.intercept_ = solve_each(
+            whitened.G[at], signs, C=self.C * priced.weights, loss=self.loss, tol=self.tol
+        )
         c = np.zeros((len(setting.X), len(problems)))
-        self.intercept_ = np.zeros(len(problems))
-        for k, problem in enumerate(problems):
-            signs = np.where(codes == problem, 1.0, -1.0)
-            duals, self.intercept_[k] = solve_svm(
-                rows, signs, C=self.C * priced.weights, loss=self.loss, M=M, tol=self.tol
-            )
-            np.add.at(c[:, k], at, duals)
+        np.add.at(c, at, duals)
 
         V = whitened.G.T @ c
         space = setting.space
         if space.axes is not None:
             self.coef_ = (whitened.R @ V).T @ space.axes
-            self.intercept_ -= self.coef_ @ setting.X.mean(axis=0)
+            self.intercept_ -= self.coef_ @ space.centre
         elif space.pivots is not None:
             self.X_fit_ = setting.X[space.pivots]
             self.dual_coef_ = space.landmark_coefficients(whitened.R @ V)

@@ -60,6 +60,7 @@ class LaplacianSupportVectorAnalysis(
     d′, n′                     `n_components`
     k (kernel)                 `kernel`, `gamma`, `degree`, `coef0`
     K = 10, σ = 1 (graph)      `n_neighbors`, `affinity_width`
+    ℒ = D − W                  ``normalized=False``
     W̃                          `components_` (transposed; linear kernel)
     Ã                          `dual_directions_`
     K·Ã (readout)              ``readout="printed"``
@@ -80,13 +81,15 @@ class LaplacianSupportVectorAnalysis(
         Price of an error.
     laplacian_weight : float, default=1.0
         Weight of the Laplacian penalty, relative to ‖w‖².
+    normalized : bool, default=False
+        Whether the Laplacian is I − D^(−1/2) W D^(−1/2) instead of D − W, which the paper has.
     n_neighbors : int, default=10
         Neighbours in the graph; an edge is there if either row has it ("or").
     affinity_width : "median" or float, default="median"
         Width σ of the heat weights exp(−d²/2σ²) of the edges; "median" is the median length of
         the edges.  The paper has 1.0 on features scaled to [−1, 1].
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        The squared hinge always has a direction where the hinge may have none.
+    loss : {"hinge", "squared_hinge", "squared_error"}, default="hinge"
+        The squares always have a direction where the hinge may have none.
     class_order : {"cycle", "largest", "random"}, default="cycle"
         All classes have a turn; after that they have it again in the same order, or the largest
         class has, or one drawn at random.
@@ -194,6 +197,7 @@ class LaplacianSupportVectorAnalysis(
         coef0: float = 0.0,
         C: float = 100,
         laplacian_weight: float = 1.0,
+        normalized: bool = False,
         n_neighbors: int = 10,
         affinity_width: float | str = "median",
         loss: Loss = "hinge",
@@ -211,6 +215,7 @@ class LaplacianSupportVectorAnalysis(
         self.coef0 = coef0
         self.C = C
         self.laplacian_weight = laplacian_weight
+        self.normalized = normalized
         self.n_neighbors = n_neighbors
         self.affinity_width = affinity_width
         self.loss = loss
@@ -300,7 +305,7 @@ class LaplacianSupportVectorAnalysis(
         space = setting.space
         if space.axes is not None:
             self.components_ = found.W.T @ space.axes
-            self.mean_ = setting.X.mean(axis=0)
+            self.mean_ = space.centre
             return self
         if space.pivots is not None:
             self.X_fit_ = setting.X[space.pivots]

@@ -1,10 +1,10 @@
-"""Binary support vector machines with a free intercept, solved to many digits.
+"""Binary machines with a free intercept, of three losses, solved to many digits.
 
 Rows are given by coordinates G (n × r), where the penalty is ½‖v‖².  Every solver returns signed
 dual coefficients c, with v = Gᵀc, and the intercept b.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from mercer._arrays import FloatArray
 from mercer.projections._interior import interior_point
 
-Loss = Literal["hinge", "squared_hinge"]
+Loss = Literal["hinge", "squared_hinge", "squared_error"]
 
 _LARGEST_LIBSVM = 5000  # With more rows than this, libsvm's kernel matrix would be too large.
 _SMALL = 5e6  # With n·r² below this, the interior-point method takes milliseconds.
@@ -24,6 +24,18 @@ _NEAR = 1.5  # Rows up to this margin are not left out.
 _LIGHTEST = 1e-9
 _MAX_NEWTON = 100
 _SLACK = 1e-6  # the tolerance of margins and, times C, of duals
+
+
+def solve_each(
+    G: FloatArray, signs: FloatArray, *, C: FloatArray, loss: Loss, tol: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return duals, n × k, and intercepts of k machines on the same rows: signs is n × k."""
+    if loss == "squared_error" and G.shape[1] > 0:
+        _, b, c = _minimum_on(G, signs, C)  # one factor for all
+        return c, b
+    M = G @ G.T if loss == "hinge" and uses_libsvm(*G.shape) else None
+    solved = [solve_svm(G, one, C=C, loss=loss, M=M, tol=tol) for one in signs.T]
+    return np.column_stack([c for c, _ in solved]), np.array([b for _, b in solved])
 
 
 def solve_svm(
@@ -37,12 +49,15 @@ def solve_svm(
 ) -> tuple[FloatArray, float]:
     """Return signed duals c and intercept b of ½‖v‖² + Σ C·loss(1 − y(g·v + b)).
 
-    C is the price of an error, of all rows or of each.  M is GGᵀ where the caller has it, and `tol`
-    is for libsvm.
+    The loss of e is max(0, e), max(0, e)² or e².  C is the price of an error, of all rows or of
+    each.  M is GGᵀ where the caller has it, and `tol` is for libsvm.
     """
     C = np.full(len(signs), C, dtype=np.float64)
     if G.shape[1] == 0:  # All rows are the same, so that the heavier class is the answer.
         return np.zeros(len(signs)), 1.0 if signs @ (C / C.max()) > 0 else -1.0
+    if loss == "squared_error":
+        _, b, c = _minimum_on(G, signs, C)
+        return c, float(b)
     if loss == "squared_hinge":
         return _squared_hinge(G, signs, C)
     if uses_libsvm(*G.shape):
@@ -141,7 +156,7 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[Flo
     v, b = np.zeros(G.shape[1]), 0.0
     erring = np.ones(len(signs), dtype=bool)
     for _ in range(_MAX_NEWTON):
-        new_v, new_b = _minimum_on(G[erring], signs[erring], C[erring])
+        new_v, new_b, _ = _minimum_on(G[erring], signs[erring], C[erring])
         length = _line_search(G, signs, C, (v, b), (new_v - v, new_b - b))
         v, b = v + length * (new_v - v), b + length * (new_b - b)
         still = signs * (G @ v + b) < 1
@@ -154,20 +169,25 @@ def _squared_hinge(G: FloatArray, signs: FloatArray, C: FloatArray) -> tuple[Flo
     return c, float(b)
 
 
-def _minimum_on(G: FloatArray, y: FloatArray, C: FloatArray) -> tuple[FloatArray, float]:
-    """Return v and b of a ridge regression on ±1: the minimum of ½‖v‖² + Σ C·(y − g·v − b)²."""
+def _minimum_on(G: FloatArray, y: FloatArray, C: FloatArray) -> tuple[FloatArray, Any, FloatArray]:
+    """Return v, b and duals of a ridge regression: the minimum of ½‖v‖² + Σ C·(y − g·v − b)².
+
+    y may have several columns; v, b and the duals c = 2C·(y − g·v − b) then have as many.
+    """
     highest = C.max()
     shares = C / highest
     root = np.sqrt(shares)
-    mean = (shares[:, np.newaxis] * G).sum(axis=0) / shares.sum()
-    level = (shares * y).sum() / shares.sum()
-    X, t = root[:, np.newaxis] * (G - mean), root * (y - level)
+    mean, level = shares @ G / shares.sum(), shares @ y / shares.sum()
+    X, t = root[:, np.newaxis] * (G - mean), (root * (y - level).T).T
     n, r = X.shape
-    if n <= r:
-        v = X.T @ _solve_positive(X @ X.T + np.eye(n) / (2 * highest), t)
+    if n <= r:  # The duals are solved for: residuals of rows that are met would have no digits.
+        scaled = _solve_positive(X @ X.T + np.eye(n) / (2 * highest), t)
+        scaled -= np.multiply.outer(root, root @ scaled) / (root @ root)  # Duals add up to 0.
+        v = X.T @ scaled
     else:
         v = _solve_positive(X.T @ X + np.eye(r) / (2 * highest), X.T @ t)
-    return v, float(level - mean @ v)
+        scaled = 2 * highest * (t - X @ v)
+    return v, level - mean @ v, (root * scaled.T).T
 
 
 def _solve_positive(A: FloatArray, b: FloatArray) -> FloatArray:

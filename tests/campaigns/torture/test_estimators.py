@@ -179,7 +179,8 @@ MACHINE = {
     "gamma": ["scale", "auto", 1e-3, 1e3],
     "C": [100, 1e-3, 1e6],
     "laplacian_weight": [1.0, 0.0, 1e3],
-    "loss": ["hinge", "squared_hinge"],
+    "normalized": [True, False],
+    "loss": ["hinge", "squared_hinge", "squared_error"],
     "landmarks": [None, None, 2],
     "random_state": [0],
 }
