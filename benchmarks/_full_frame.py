@@ -123,10 +123,14 @@ class Fitted:
     predict_seconds: float
     gigabytes: float
 
+    def accuracy(self, y) -> float:
+        """Return the per cent of test rows whose class was found."""
+        return 100 * float(np.mean(self.found == y))
+
     def cells(self, columns, y) -> list[str]:
         """Return the cells of a table with these columns; y are the classes of the test rows."""
         known = {
-            "accuracy, %": f"{100 * np.mean(self.found == y):.2f}",
+            "accuracy, %": f"{self.accuracy(y):.2f}",
             "fit, s": seconds(self.fit_seconds),
             "CPU s": seconds(self.cpu_seconds),
             "predict, s": seconds(self.predict_seconds),

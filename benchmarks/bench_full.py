@@ -5,13 +5,15 @@
     python benchmarks/bench_full.py cores [--rows 20000]
     python benchmarks/bench_full.py torchkm --device cuda [--rows 10000 20000]
     python benchmarks/bench_full.py million --device cuda [--nodes 500 5000] [--only full LightGBM]
+                                            [--json FILE]
+    python benchmarks/bench_full.py picture FILE OUT.svg
 
 ``sets`` are four data sets with their usual test rows, beside an SVC with a grid of 36 cells and
 five folds of the training rows.  ``equal`` compares the iterative solution with the exact one, on
 the arrays and settings that a user may have.  ``cores`` times it on this machine.  ``torchkm`` are
 the rows of TorchKM's paper, two classes and 1 000 columns.  ``million`` are ten classes of
 30 Gaussians each in 16 dimensions, up to 10⁶ rows, beside nodes and peers; the exponent of growth
-comes last.
+comes last.  ``picture`` draws its accuracy against the seconds of a fit, from the file of figures.
 
 Everything is tuned on training rows only, and times include that.  On a device, a fit of few rows
 comes before, which compiles.  Peers that are not installed, and what takes longer than ``--cap``
@@ -28,6 +30,7 @@ os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported: estimators on t
 
 import joblib
 import numpy as np
+from _full_curves import draw_curves, write_figures
 from _full_data import Table, mixture, two_classes
 from _full_equal import equal
 from _full_frame import attempt, fit_and_predict, head, on_device, print_header, row
@@ -72,8 +75,16 @@ def main() -> int:
     each.add_argument("--nodes", type=int, nargs="*", default=[500, 1000, 2000, 5000])
     each.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     each.add_argument("--only", nargs="+", metavar="NAME", help="methods by their first word")
+    each.add_argument("--json", help="file for the figures, written after each of them")
+
+    each = commands.add_parser("picture", help="accuracy against seconds, drawn from figures")
+    each.add_argument("figures", metavar="FILE")
+    each.add_argument("out", metavar="OUT.svg")
 
     options = parser.parse_args()
+    if options.command == "picture":
+        draw_curves(options.figures, options.out)
+        return 0
     if unknown := set(getattr(options, "names", ())) - set(SETS):
         parser.error(f"sets are {', '.join(SETS)}; got {', '.join(sorted(unknown))}")
     if options.device == "cuda" and not _has_cuda():
@@ -190,11 +201,15 @@ def million(options) -> None:
     columns = ("fit, s", "predict, s", "accuracy, %", "iterations", "kernel", "peak GB")
     head("method", "rows", *columns)
     times: dict[str, dict[int, float]] = {}
+    figures: list[tuple[str, int, float, float]] = []
     for n_rows in sizes:
         table = Table(whole.X[:n_rows], whole.y[:n_rows], whole.X_test, whole.y_test)
         for name, done in _both(ours, peers, table, options):
             times.setdefault(name, {})[n_rows] = done.fit_seconds
             row(name, f"{n_rows:,}", *done.cells(columns, table.y_test))
+            figures.append((name, n_rows, done.fit_seconds, done.accuracy(table.y_test)))
+            if options.json:
+                write_figures(options.json, figures, whole.best)
         # What fails on some rows is not tried on more of them.
         ours, peers = (
             {name: fit for name, fit in methods.items() if n_rows in times.get(name, ())}

@@ -11,6 +11,7 @@ from sklearn import get_config
 
 Array = Any  # An array of NumPy, torch or Dask; they have no common type.
 FloatArray = NDArray[np.float64]
+_POWER_IN_RANGE = 126  # Two to this power, and its inverse, are normal numbers of float32.
 _FEW = 2**16  # Pinned memory is scarce: no more numbers than this are put there.
 
 
@@ -104,7 +105,9 @@ def times_powers_of_two(A: Array, exponents: Array) -> Array:
     """
     one = _one_exponent(A, exponents)
     if one is not None:  # A number is part of the multiplication: nothing goes to the device.
-        return A if one == 0 else (A * 2.0 ** (one // 2)) * 2.0 ** (one - one // 2)
+        if abs(one) <= _POWER_IN_RANGE:
+            return A if one == 0 else A * 2.0**one
+        return (A * 2.0 ** (one // 2)) * 2.0 ** (one - one // 2)
     half = exponents // 2
     for part in (half, exponents - half):
         power = (np.asarray(part, dtype=np.int64) if not is_torch_array(part) else part) + 1023

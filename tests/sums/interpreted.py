@@ -26,6 +26,7 @@ from mercer.sums.cuda._layout import (
     STREAMED,
     TOGETHER,
 )
+from mercer.sums.torch import _survey
 from mercer.sums.torch._left_out import tiled_left_out_sums
 from oracles import sums as oracle
 
@@ -130,6 +131,7 @@ def fused(interpreter, monkeypatch):
     monkeypatch.setattr(_run, "WORTH_COMPILING", 1)
     monkeypatch.setattr(_run, "_MOST_FILL", np.inf)
     monkeypatch.setattr(_run, "device_refuses", lambda device: None)
+    monkeypatch.setattr(_survey, "is_for_triton", lambda rows: rows[0].dtype.itemsize == 4)
     monkeypatch.setattr(_problem, "_BACKENDS", ("mercer.sums._in_memory", "mercer.sums.cuda._run"))
     for module in (_run, _left_out):  # so that small sums have several chunks
         short = {form: replace(tile, chunk=2) for form, tile in module.TILES.items()}

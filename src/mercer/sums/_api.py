@@ -311,7 +311,7 @@ def _check_arrays(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[
     X, Y = (X, X) if is_self else match_rows(X, check_rows(Y, "Y", of=X, finite=False))
     given = _as_weights(weights, Y.shape[0], X)
     numbers = _as_group_numbers(groups, Y.shape[0], given)
-    seen = _look(X, Y, given, numbers) if is_torch_array(X) else None
+    seen = _survey_of(X, Y, given, numbers) if is_torch_array(X) else None
     if seen is not None:
         box = seen.box
     elif X.shape[0] or Y.shape[0]:
@@ -326,12 +326,13 @@ def _check_arrays(X: Any, Y: Any, weights: Any, groups: Any, log: bool) -> dict[
         "weights": _judge_weights(given, X, log, ends),
         "groups": _judge_groups(numbers, X, None if seen is None else seen.group_ends),
         "box": box,
+        "middle": None if seen is None else seen.middle,
         "weight_ends": ends,
         "by_group": None if seen is None else seen.by_group,
     }
 
 
-def _look(X: Array, Y: Array, weights: Array | None, numbers: Array | None) -> "Survey | None":
+def _survey_of(X: Array, Y: Array, weights: Array | None, numbers: Array | None) -> "Survey | None":
     """Return what one look at tensors tells; None where there are no rows."""
     from mercer.sums.torch._survey import survey
 

@@ -1,4 +1,4 @@
-"""Several devices share a sum over tensors: each takes some of the rows of X.
+"""Several devices share a sum: each takes some of the rows of X.
 
 A part of the rows is a problem of its own on one device, where all rows of Y, their weights and
 groups are copied.  Some rows of a sum of X with itself are two problems: these rows among
@@ -6,14 +6,17 @@ themselves, where a row meets itself, and these rows over all others, where none
 merge by the law.  So no own term is added only to be subtracted again.  Left-out sums say which
 `rows` are wanted, and need no second problem.
 
-One thread for each part computes with the settings of the thread that asked.
+One thread for each part computes with the settings of the thread that asked.  NumPy arrays go to
+the devices and come back.  Of Dask arrays, each worker has its own devices of these names share the
+sums over its blocks: tasks carry the names along.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,21 +28,24 @@ from mercer._arrays import Array
 from mercer._system.extras import how_to_install
 from mercer.sums._problem import Problem, Removal, compute, law
 
-OWNS = ("torch", "cuda")
+OWNS = ("numpy", "torch", "cuda")
 
-_devices: ContextVar[tuple[Any, ...]] = ContextVar("devices that share a sum", default=())
+_devices: ContextVar[tuple[str, ...]] = ContextVar("devices that share a sum", default=())
 
 
 @contextmanager
 def use_devices(*devices: Any) -> Iterator[None]:
-    """Within this context, several devices share every sum over torch tensors.
+    """Within this context, these devices share every sum.
 
     The rows of X are cut into as many equal parts as there are devices.  Each device is sent its
     rows of X, and all rows of Y with their weights and groups, once in each call; all compute
     at the same time, and the results come back to the device of X.  They are those of one device,
-    to rounding.  Whatever calls sums within the context shares them: estimators of tensors too.
+    to rounding.  Whatever calls sums within the context shares them: estimators too.
 
-    NumPy arrays and Dask arrays are summed as outside of it.
+    NumPy arrays go to the devices and come back, unless `tol` allows an approximation, which is
+    computed here.  The blocks of Dask arrays go to the devices of these names that the worker has
+    who sums them: with ``use_devices("cuda")`` each worker uses its own GPU.  The context must be
+    open where the sum is asked for, not where it is computed.
 
     Parameters
     ----------
@@ -53,11 +59,12 @@ def use_devices(*devices: Any) -> Iterator[None]:
 
     Raises
     ------
-    ImportError
-        Where torch is not installed.
     ValueError
-        Without a device, or where one is not there; and, from a sum within the context, where
-        gradients would be wanted: there are none of sums that are shared.
+        Without a device, or for a word that names none.  From a sum within the context, where a
+        device is not there, and where gradients would be wanted: there are none of sums that are
+        shared.
+    ImportError
+        From a sum within the context, where torch is not installed.
 
     Examples
     --------
@@ -78,30 +85,57 @@ def use_devices(*devices: Any) -> Iterator[None]:
 
 
 def devices_in_use() -> tuple[str, ...]:
-    """Return the names of the devices that share sums over tensors; () where none do."""
-    return tuple(map(str, _devices.get()))
+    """Return the names of the devices that share sums; () where none do."""
+    return _devices.get()
+
+
+@dataclass(frozen=True)
+class _OnDevices:
+    """A task over blocks, and the devices that are to share its sums where it is computed."""
+
+    task: Callable[..., Any]
+    devices: tuple[str, ...]
+
+    def __call__(self, *given: Any) -> Any:
+        with use_devices(*self.devices):
+            return self.task(*given)
+
+
+def on_devices_in_use(task: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a task that takes the devices in use now along to the worker that computes it."""
+    devices = devices_in_use()
+    return _OnDevices(task, devices) if devices else task
 
 
 def refuses(problem: Problem) -> str | None:
     """Return "" where nothing is shared, for the backends that follow; else None."""
-    is_shared = _devices.get() and not problem.bounds
+    is_shared = _devices.get() and not problem.bounds and not _may_be_quicker_here(problem)
     return None if is_shared and problem.n_rows and problem.Y.shape[0] else ""
+
+
+def _may_be_quicker_here(problem: Problem) -> bool:
+    """Tell whether a sum over NumPy arrays may be approximated, which no device does."""
+    is_approximate = problem.tol is not None or problem.method == "fast"
+    return is_approximate and not is_torch_array(problem.X)
 
 
 def run(problem: Problem) -> Any:
     """Return what one device would: sums, or the logarithms and drifts of left-out sums."""
+    devices = _devices_that_are_there()
     import torch
 
     from mercer.sums.torch._tiles import matmul_precision
 
+    if not is_torch_array(problem.X):
+        return _of_arrays(problem)
     tensors = (problem.X, problem.Y, problem.weights)
     if torch.is_grad_enabled() and any(getattr(A, "requires_grad", False) for A in tensors):
         raise ValueError(
             "Sums that several devices share have no gradients: leave the context of use_devices, "
             "or detach X, Y and weights."
         )
-    problem = replace(problem, by_group=None)  # It is of all rows, and on one device.
-    devices = _devices.get()
+    # What is known of all rows is on one device.
+    problem = replace(problem, by_group=None, middle=None)
     ends = np.linspace(0, problem.n_rows, len(devices) + 1).astype(int)
     take = _left_out_part if problem.is_left_out else _part_of_sums
     tasks = [
@@ -187,30 +221,63 @@ def _left_out_part(problem: Problem, rows: slice, device: Any) -> tuple[Array, A
     return logs.to(home), None if drifts is None else drifts.to(home)
 
 
+def _of_arrays(problem: Problem) -> Any:
+    """Return the sums over NumPy arrays: those of tensors that share their memory."""
+    removal = problem.removal
+    if removal is not None:
+        removal = Removal(
+            _as_tensor(removal.amount), _as_tensor(removal.densities), _as_tensor(removal.least),
+            removal.squared, _as_tensor(removal.drift_weights),
+        )  # fmt: skip
+    X = _as_tensor(problem.X)
+    groups = problem.groups
+    out = run(
+        replace(
+            problem, X=X, Y=X if problem.self_sum else _as_tensor(problem.Y), removal=removal,
+            weights=_as_tensor(problem.weights), rung_weights=_as_tensor(problem.rung_weights),
+            groups=groups if problem.is_left_out else _as_tensor(groups),
+        )
+    )  # fmt: skip
+    if not problem.is_left_out:
+        return out.numpy()
+    logs, drifts = out
+    return logs.numpy(), None if drifts is None else drifts.numpy()
+
+
+def _as_tensor(A: Any) -> Any:
+    """Return a NumPy array as a tensor; torch takes no array that is read-only or reversed."""
+    import torch
+
+    if A is None:
+        return None
+    is_plain = A.flags.writeable and all(stride >= 0 for stride in A.strides)
+    return torch.as_tensor(A if is_plain else A.copy())
+
+
 def _moved(A: Any, device: Any) -> Any:
     """Return a tensor on a device, without gradient history; anything else as it is."""
     return A.detach().to(device) if is_torch_array(A) else A
 
 
-def _checked_devices(devices: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return them as torch devices that are there."""
+def _checked_devices(devices: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the names of devices; whether they are there is another question."""
     if not devices:
         raise ValueError('use_devices needs at least one device, such as "cuda:0".')
+    for given in devices:
+        if not re.fullmatch(r"cpu(:0)?|cuda(:\d+)?", str(given)):
+            raise ValueError(f"A device is cpu, cuda or cuda:1, not {given!r}.")
+    return tuple(map(str, devices))
+
+
+def _devices_that_are_there() -> list[Any]:
+    """Return the devices in use as torch's; raise where one is not there."""
     if find_spec("torch") is None:
         raise ImportError(f"use_devices needs torch: {how_to_install('gpu')}.")
     import torch
 
-    found = []
-    for given in devices:
-        try:
-            device = torch.device(given)
-        except (RuntimeError, TypeError):
-            raise ValueError(f"A device is cpu, cuda or cuda:1, not {given!r}.") from None
-        if device.type not in ("cpu", "cuda"):
-            raise ValueError(f"A device is cpu, cuda or cuda:1, not {str(device)!r}.")
-        if device.type == "cuda":
-            n_there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-            if (device.index or 0) >= n_there:
-                raise ValueError(f"Device {str(device)!r} is not there: torch finds {n_there}.")
-        found.append(device)
-    return tuple(found)
+    found = [torch.device(name) for name in _devices.get()]
+    n_there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    for device in found:
+        if device.type == "cuda" and (device.index or 0) >= n_there:
+            raise ValueError(f"Device {str(device)!r} is not there: torch finds {n_there}.")
+    return found

@@ -126,7 +126,7 @@ def explain_kernel_sum(
         plans = [explain(part) for _, parts in passes(problem) for _, part in parts]
     first = next((plan for plan in plans if plan.method == "fast"), plans[0])
     reason, devices = first.reason, devices_in_use()
-    if devices and is_torch_array(problem.X):
+    if devices and (is_torch_array(problem.X) or tol is None):
         reason += f"; {len(devices)} devices share the rows: {', '.join(devices)}"
     return SumPlan(
         first.method,

@@ -91,6 +91,9 @@ def choose_geometry(
     if limit == 0 or is_rough:
         return Geometry(scale, None, bandwidths)
     largest = limit / problem.kernel.coefficient(bandwidths[-1])
+    if problem.middle is not None:
+        is_near, centre = problem.middle.number * scale**2 <= largest, problem.middle.centre
+        return Geometry(scale, centre * scale if is_near else None, bandwidths)
     centre = like(low + high, problem.X)
     is_near = float(((high - low) ** 2).sum()) <= largest
     if is_near or max(_radius(A, scale, centre) for A in arrays) <= largest:

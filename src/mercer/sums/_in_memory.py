@@ -24,7 +24,7 @@ from mercer._arrays import (
     times_powers_of_two,
     to_numpy,
 )
-from mercer.sums._problem import LOG_SUM, SUM, Box, ByGroup, Law, Problem, compute, law
+from mercer.sums._problem import LOG_SUM, SUM, Box, ByGroup, Law, Middle, Problem, compute, law
 
 OWNS = ("numpy", "torch", "cuda")
 # By bytes of a number: the weights of a segment may span this many powers of two.
@@ -227,12 +227,27 @@ def _in_segments(problem: Problem, segments: Arrangement, bandwidths: tuple[floa
 def _wide_enough(problem: Problem) -> Problem:
     """Return the problem with its box, in float64 where float32 is not enough."""
     X, Y, weights = problem.X, problem.Y, problem.weights
-    box = problem.box or (Box.of(X) if problem.self_sum else Box.of(X, Y))
-    if itemsize(X) == 4 and _exceeds_single(box.extent, problem.bandwidths):
-        xp = array_namespace(X)
-        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
-        weights = None if weights is None else xp.astype(weights, xp.float64)
-    return replace(problem, X=X, Y=Y, weights=weights, box=box)
+    box = problem.box
+    if box is None:
+        box, middle = _box_and_middle(problem)
+        problem = replace(problem, box=box, middle=middle)
+    if itemsize(X) == 8 or not _exceeds_single(box.extent, problem.bandwidths):
+        return problem
+    xp = array_namespace(X)
+    X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
+    weights = None if weights is None else xp.astype(weights, xp.float64)
+    return replace(problem, X=X, Y=Y, weights=weights, middle=None)
+
+
+def _box_and_middle(problem: Problem) -> tuple[Box, Middle | None]:
+    """Return the box of all rows, and its middle where a CUDA device computes that."""
+    rows = (problem.X,) if problem.self_sum else (problem.X, problem.Y)
+    if not is_torch_array(problem.X):
+        return Box.of(*rows), None
+    from mercer.sums.torch._survey import survey
+
+    seen = survey(rows, None, None)
+    return seen.box, seen.middle
 
 
 def _exceeds_single(farthest: float, bandwidths: tuple[float, ...]) -> bool:

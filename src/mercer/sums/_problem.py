@@ -27,6 +27,7 @@ segments, which all others take.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -71,7 +72,7 @@ class Box:
         """Whether all coordinates are finite."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
-    @property
+    @cached_property
     def extent(self) -> float:
         """The largest absolute coordinate."""
         return float(np.maximum(self.high.max(), -self.low.min()))
@@ -83,6 +84,24 @@ def _ends(A: NDArray[Any]) -> NDArray[Any]:
         return np.stack([A.min(axis=0), A.max(axis=0)])
     columns = [A[:, j] for j in range(A.shape[1])]
     return np.array([[c.min() for c in columns], [c.max() for c in columns]])
+
+
+@dataclass(frozen=True)
+class Middle:
+    """The middle of the box, and how far the farthest row of X and Y is from it, on a device.
+
+    Parameters
+    ----------
+    centre : tensor of shape (d,)
+    squared_radius : tensor of shape (1,)
+        The largest squared distance, as float32 arithmetic has it.
+    number : float
+        The same as a number, at which the device was looked.
+    """
+
+    centre: Array
+    squared_radius: Array
+    number: float
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,8 @@ class Problem:
     precision : {"high", "fast"}
     box : Box or None
         The box of all rows of X and Y, if it is known.
+    middle : Middle or None
+        Its middle on a CUDA device, if that was computed.
     weight_ends : tuple of float or None
         The least and the largest weight as they were given, if that is known.
     by_group : ByGroup or None
@@ -177,6 +198,7 @@ class Problem:
     tol: float | None
     precision: str
     box: Box | None = None
+    middle: Middle | None = None
     weight_ends: tuple[float, float] | None = None
     by_group: ByGroup | None = None
     groups: Array | None = None
@@ -297,6 +319,11 @@ _BACKENDS = (
 )
 
 
+@cache
+def _backend(name: str) -> Any:
+    return import_module(name)
+
+
 def compute(problem: Problem) -> Any:
     """Return the sums as (bandwidths, rows of X, outputs), in float64.
 
@@ -304,7 +331,7 @@ def compute(problem: Problem) -> Any:
     """
     reasons, kind = [], kind_of(problem.X)
     for name in _BACKENDS:
-        backend = import_module(name)
+        backend = _backend(name)
         if kind not in backend.OWNS:
             continue
         reason = backend.refuses(problem)

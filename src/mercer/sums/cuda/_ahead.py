@@ -7,10 +7,11 @@ from typing import Any
 from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS
 from mercer.sums._geometry import DIFFERENCES_UP_TO
-from mercer.sums._problem import Problem, Removal
+from mercer.sums._problem import Middle, Problem, Removal
 from mercer.sums.cuda._launch import compiling_ahead
 from mercer.sums.cuda._left_out import fused_left_out_sums
 from mercer.sums.cuda._run import WORTH_COMPILING, device_refuses, fused_sums
+from mercer.sums.cuda._survey import start_looking
 
 _ROWS = 64
 _FAR = 1e3  # windows of about 1 are far too narrow for products there
@@ -52,6 +53,7 @@ def _expect(device: Any, d: int, removes: bool, squared: bool) -> None:
 def _run_ahead(X: Array, removes: bool, squared: bool) -> None:
     import torch
 
+    start_looking((X,), None)
     groups = torch.arange(_ROWS, device=X.device)
     rungs = torch.ones((len(_LADDER), _ROWS), dtype=torch.float64, device=X.device)
     natural, by_group = (None, None, (0, _ROWS)), (groups, None, (0, 40, _ROWS))
@@ -73,7 +75,8 @@ def _state(
     log: bool,
     self_sum: bool,
 ) -> Problem:
+    middle = Middle(X[1].clone(), X.new_zeros(1), float(X[0] @ X[0]))
     return Problem(
         X, X, *segments, KERNELS["gaussian"], bandwidths, log=log, self_sum=self_sum,
-        exclude_self=self_sum and log, method="direct", tol=None, precision="high",
+        exclude_self=self_sum and log, method="direct", tol=None, precision="high", middle=middle,
     )  # fmt: skip

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.sums._geometry import climb
@@ -30,6 +29,7 @@ from mercer.sums.cuda._layout import (
     Tile,
     choose_tensor_geometry,
     count_pieces,
+    tiles_on,
 )
 
 # By form, and whether it is precise.  Programs of two warps take the matrix instructions that all
@@ -147,7 +147,7 @@ def _launch_column_sums(
     Y: Packed,
     weights: Array,
     own: Array | None,
-    tiles: NDArray[np.int64],
+    tiles: tuple[int, ...],
     coefficient: float,
     kind: int | None,
 ) -> Array:
@@ -165,7 +165,7 @@ def _launch_column_sums(
         column_kernels().column_sums, n_blocks * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         weights, packer.radius if own is None else own, packer.radius,
-        torch.as_tensor(tiles.astype(np.int32), device=device), totals,
+        tiles_on(device, tiles), totals,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,

@@ -7,12 +7,12 @@ Both are packed as the kernels take them, in slabs that fit the memory budget.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
+from itertools import accumulate, pairwise
 from math import inf, isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer._arrays import Array, like
 from mercer._memory import row_slabs, working_memory
@@ -103,7 +103,7 @@ class TensorColumns:
     place : int64 tensor of shape (m',) or None
         The column of each entry of the problem's order.
     n_columns : int
-    tiles : array of shape (segments + 1,)
+    tiles : tuple of int
         Segment s is tiles[s] … tiles[s + 1].
     width : int
         Columns in a tile.
@@ -112,7 +112,7 @@ class TensorColumns:
     order: Array | None
     place: Array | None
     n_columns: int
-    tiles: NDArray[np.int64]
+    tiles: tuple[int, ...]
     width: int
 
     @classmethod
@@ -121,22 +121,21 @@ class TensorColumns:
         import torch
 
         where: dict[str, Any] = {"dtype": torch.int64, "device": problem.X.device}
-        bounds = np.array(problem.bounds)
-        lengths = np.diff(bounds)
-        starts = np.concatenate([[0], np.cumsum(-(-lengths // width) * width)])
-        n_columns = int(starts[-1])
+        bounds = problem.bounds
+        lengths = [stop - start for start, stop in pairwise(bounds)]
+        tiles = (0, *accumulate(-(-length // width) for length in lengths))
+        n_columns = tiles[-1] * width
         if problem.order is None and len(lengths) == 1:
-            return cls(None, None, n_columns, starts // width, width)
+            return cls(None, None, n_columns, tiles, width)
         place = torch.arange(problem.n_columns, **where)
         order = place if problem.order is None else torch.as_tensor(problem.order, **where)
         if len(lengths) > 1:
-            shift, repeats = (
-                like(v, problem.X, torch.int64) for v in (starts[:-1] - bounds[:-1], lengths)
-            )
+            shifts = [t * width - start for t, start in zip(tiles, bounds, strict=True)][:-1]
+            shift, repeats = like([shifts, lengths], problem.X, torch.int64)
             place = place + torch.repeat_interleave(shift, repeats, output_size=problem.n_columns)
         columns = torch.full((n_columns,), -1, **where)
         columns[place] = order
-        return cls(columns, place, n_columns, starts // width, width)
+        return cls(columns, place, n_columns, tiles, width)
 
     def spread(self, values: Array, fill: float = 0.0) -> Array:
         """Return values (…, m') in the order of summation as (…, columns)."""
@@ -144,13 +143,13 @@ class TensorColumns:
         out[..., slice(values.shape[-1]) if self.place is None else self.place] = values
         return out
 
-    def slabs(self, bytes_per_column: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    def slabs(self, bytes_per_column: int) -> Iterator[tuple[slice, tuple[int, ...]]]:
         """Cut the columns into slabs within the budget; with each, the segments' tiles in it."""
         bytes_per_tile = self.width * bytes_per_column
         budget = max(working_memory() // 4, bytes_per_tile)
-        for first, last in row_slabs(int(self.tiles[-1]), bytes_per_tile, budget):
+        for first, last in row_slabs(self.tiles[-1], bytes_per_tile, budget):
             part = slice(first * self.width, last * self.width)
-            yield part, np.clip(self.tiles, first, last) - first
+            yield part, tuple(min(max(tile, first), last) - first for tile in self.tiles)
 
 
 @dataclass(frozen=True)
@@ -263,6 +262,10 @@ class Packer:
         Whether norms are those of rows before they are rounded; only if `fast`.
     exponent : float
         Of the narrowest window at the radius, where it was needed; else infinite.
+    coefficient : float
+        Of the kernel, in base 2; only of form FOLDED.
+    lift : int
+        The power of two that columns are multiplied with, and rows divided by; only of FOLDED.
     """
 
     geometry: Geometry
@@ -274,6 +277,8 @@ class Packer:
     width: int
     exact_norms: bool = False
     exponent: float = inf
+    coefficient: float = 0.0
+    lift: int = 0
 
     @classmethod
     def of(cls, problem: Problem, geometry: Geometry, precise: bool = False) -> "Packer":
@@ -286,13 +291,19 @@ class Packer:
             return cls(geometry, DIFFERENCES, fast, False, radius, 1.0, d)
         form = next((form for form, most in _UP_TO.items() if d <= most), STREAMED)
         width = max(16, 1 << (d - 1).bit_length()) if form != STREAMED else -(-d // _STEP) * _STEP
+        middle, square = problem.middle, geometry.scale**2
         if fast and form not in NARROW:  # Exact norms leave −2y·δ, which cancels about the mean.
             mean = problem.Y.detach().mean(0, dtype=torch.float64) * geometry.scale
-            geometry = replace(geometry, centre=mean.to(radius.dtype))
-        _raise_to_largest_norm(radius, problem, geometry)
+            geometry, middle = replace(geometry, centre=mean.to(radius.dtype)), None
+        if middle is None:
+            Y = None if problem.self_sum else problem.Y
+            raise_to_largest_norm(radius, problem.X, Y, geometry.centre, geometry.scale)
+        else:
+            radius = middle.squared_radius * square
         exponent, exact_norms = inf, False
         if not precise and form != TOGETHER and not (fast and form in NARROW):
-            exponent = float(radius) * problem.kernel.coefficient(geometry.bandwidths[-1])
+            number = float(radius) if middle is None else middle.number * square
+            exponent = number * problem.kernel.coefficient(geometry.bandwidths[-1])
         if form == TOGETHER or fast:
             precise = False  # TOGETHER computes all products anyway, and `fast` only one.
             exact_norms = exponent <= min(d / 2, _EXACT_NORMS_UP_TO)
@@ -301,17 +312,16 @@ class Packer:
         units = _UNITS - (isqrt(d) + 1) / 2  # Rounding lengthens a row by at most √d/2.
         return cls(geometry, form, fast, precise, radius, units, width, exact_norms, exponent)
 
-    def folded(self) -> "Packer":
-        """Return this packer with norms folded into weights and sums, where that is as good."""
+    def folded(self, coefficient: float, lift: int) -> "Packer":
+        """Return this packer with norms folded into weights and sums, where that is as good.
+
+        The second numbers of packed columns are then factors of their weights, those of rows of
+        their sums: 2**(±lift − kappa·‖a‖²), and 0 of rows that only fill up.
+        """
         can = self.form in (APART, RESIDENT) and not (self.fast or self.precise)
-        return replace(self, form=FOLDED) if can and self.exponent <= _FOLDED_UP_TO else self
-
-    def factors(self, packed: Packed, coefficient: float, lift: int) -> Array:
-        """Return 2**(lift − kappa·‖a‖²) of packed rows, in float64; 0 of rows that only fill up."""
-        import torch
-
-        kappa = torch.where(self.radius == 0, 1.0, self.radius) * (coefficient / self.units**2)
-        return packed.first.to(torch.float64).mul_(kappa).add_(lift).exp2_()
+        if not can or self.exponent > _FOLDED_UP_TO:
+            return self
+        return replace(self, form=FOLDED, coefficient=coefficient, lift=lift)
 
     @property
     def bytes_per_row(self) -> int:
@@ -334,18 +344,16 @@ class Packer:
         half = {"dtype": torch.float16, "device": A.device}
         narrow, natural = self.form in NARROW, order is None
         # `_streamed` needs this order in memory.  The L of narrow columns meets the M of rows.
-        if side == 1:
-            middle, low, high = torch.empty((3, n, self.width), **half)
-        else:
-            low, high = torch.empty((2, n, self.width), **half)
-            middle = low
-        first, second = high.new_empty((2, n, 16)) if self.form == APART else A.new_empty((2, n))
+        parts = torch.empty((4 - side, n, self.width), **half)
+        low, high = parts[-2], parts[-1]
+        middle = parts[0] if side == 1 else low
+        norms = high.new_empty((2, n, 16)) if self.form == APART else A.new_empty((2, n))
+        first, second = norms[0], norms[1]
         given = (
             A[start:] if natural else A, A if natural else order, self.geometry.centre, self.radius,
             high, middle, low, first, second, n, max(0, A.shape[0] - start), A.shape[1],
         )  # fmt: skip
-        form = RESIDENT if self.form == FOLDED else self.form  # They are packed alike.
-        how = {"NATURAL": natural, "SIDE": side, "FORM": form}
+        how = {"NATURAL": natural, "SIDE": side, "FORM": self.form}
         how |= {"FAST": self.fast, "PRECISE": self.precise}
         n_blocks = -(-n // 64)
         if narrow:
@@ -359,6 +367,7 @@ class Packer:
                 pack_kernels().pack_products, n_blocks,
                 *given, self.width, *A.stride(), self.geometry.scale, self.units,
                 2.0 if side == 1 else 1.0, 1.0 if self.exact_norms else 0.0,
+                self.coefficient, float(self.lift if side == 2 else -self.lift),
                 ROWS=64, FEATURES=min(self.width, 64), **how,
             )  # fmt: skip
         return Packed(high, middle, low, first, second, n)
@@ -374,14 +383,22 @@ def _in_order(A: Array, order: Array | None, start: int, n: int, fill: float) ->
     return torch.nn.functional.pad(rows, (0, 0, 0, n - rows.shape[0]), value=fill)
 
 
-def _raise_to_largest_norm(radius: Array, problem: Problem, geometry: Geometry) -> None:
-    X, Y = problem.X.detach(), problem.Y.detach()
-    n_x, n_y, d = X.shape[0], 0 if problem.self_sum else Y.shape[0], X.shape[1]
+def raise_to_largest_norm(
+    radius: Array, X: Array, Y: Array | None, centre: Array, scale: float, ends: Array | None = None
+) -> None:
+    """Raise a radius to the largest ‖a·scale − centre‖² of X and Y, on their device.
+
+    With the ends of their columns, the middle of these is the centre, and is written there.
+    """
+    X = X.detach()
+    Y = X[:0] if Y is None else Y.detach()
+    n_x, n_y, d = X.shape[0], Y.shape[0], X.shape[1]
     features = min(64, max(16, 1 << (d - 1).bit_length()))
     launch(
         pack_kernels().largest_norm, -(-n_x // 64) - (-n_y // 64),
-        X, Y, geometry.centre, radius, n_x, n_y, d, *X.stride(), *Y.stride(), geometry.scale,
-        ROWS=64, FEATURES=features,
+        X, Y, centre if ends is None else ends, centre, radius, n_x, n_y, d,
+        *X.stride(), *Y.stride(), scale,
+        ROWS=64, FEATURES=features, FROM_ENDS=ends is not None,
     )  # fmt: skip
 
 
@@ -396,20 +413,33 @@ def choose_tensor_geometry(problem: Problem, to_judge: bool = False) -> Geometry
     return choose_geometry(problem, limits, _PRODUCTS_AT_FEW_FEATURES)
 
 
-def count_pieces(tiles: NDArray[np.int64], n_blocks: int, bytes_per_tile: int) -> int:
+@lru_cache(maxsize=64)
+def tiles_on(device: Any, tiles: tuple[int, ...]) -> Array:
+    """Return tiles as int32 on a device; the same ones come again in each call over some rows.
+
+    They are there before this returns, because other streams may read them later.
+    """
+    import torch
+
+    there = torch.tensor(tiles, dtype=torch.int32, device=device)
+    if there.is_cuda:
+        torch.cuda.current_stream(device).synchronize()
+    return there
+
+
+def count_pieces(tiles: tuple[int, ...], n_blocks: int, bytes_per_tile: int) -> int:
     """Return into how many pieces each segment is cut.
 
     There are enough pieces to keep the chip busy to the end, and each is so small that its columns
     stay in the second-level cache while all blocks of rows go over them.
 
-    >>> count_pieces(np.array([0, 64, 100]), n_blocks=1024, bytes_per_tile=2**10)
+    >>> count_pieces((0, 64, 100), n_blocks=1024, bytes_per_tile=2**10)
     2
-    >>> count_pieces(np.array([0, 1000]), n_blocks=10**6, bytes_per_tile=2**16)
+    >>> count_pieces((0, 1000), n_blocks=10**6, bytes_per_tile=2**16)
     4
     """
-    lengths = np.diff(tiles)
-    longest = int(lengths.max())
-    for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * len(lengths)))
+    longest = max(stop - start for start, stop in pairwise(tiles))
+    for_chip = -(-_FEWEST_PROGRAMS // (n_blocks * (len(tiles) - 1)))
     for_cache = -(-longest * bytes_per_tile // _PIECE_BYTES)
     return max(1, for_cache, min(for_chip, longest // _FEWEST_TILES))
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, like
+from mercer._arrays import Array
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem
 from mercer.sums.cuda._launch import launch
@@ -26,6 +25,7 @@ from mercer.sums.cuda._layout import (
     count_pieces,
     left_out_kernels,
     log_of_pieces,
+    tiles_on,
 )
 
 TILES = {
@@ -131,7 +131,7 @@ def _launch_left_out(
     data: dict[str, Array],
     removed: Array,
     own: Array,
-    tiles: NDArray[np.int64],
+    tiles: tuple[int, ...],
     squared: bool,
 ) -> tuple[Array, Array]:
     """Return (rungs, segments, rows) logarithms and drifts over packed rows and columns."""
@@ -153,7 +153,7 @@ def _launch_left_out(
         left_out_kernels().left_out_sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         w, removed, inverse, data.get("least", w), data.get("q", w), highest, own,
-        packer.radius, like(tiles, removed, torch.int32),
+        packer.radius, tiles_on(removed.device, tiles),
         totals, drifts, tops, X.n_rows, Y.n_rows, packer.width, n_pieces, coefficient, packer.units,
         WIDTH=min(packer.width, 64), FORM=packer.form, PRECISE=packer.precise,
         REMOVAL=has_removal, SQUARED=squared, RUNGS=n_rungs, ROWS=tile.rows,

@@ -3,17 +3,73 @@
 import triton
 import triton.language as tl
 
-from mercer.sums.cuda._kernels import APART, BESIDE, RESIDENT, TOGETHER
+from mercer.sums.cuda._kernels import APART, BESIDE, FOLDED, RESIDENT, TOGETHER, kappa_of
 
 _PART = tl.constexpr(2048.0)  # Norms are written as a multiple of this, a whole number and a rest.
 
 
+@triton.jit(
+    do_not_specialize=[
+        "n_x", "n_y", "n_weights", "d", "x_row", "x_column", "y_row", "y_column", "weight_stride",
+    ]
+)  # fmt: skip
+def raise_ends(
+    X, Y, weights, ends, n_x, n_y, n_weights, d, x_row, x_column, y_row, y_column, weight_stride,
+    ROWS: tl.constexpr, FEATURES: tl.constexpr, PASSES: tl.constexpr,
+):  # fmt: skip
+    """Raise `ends`, which begin with −∞, to the ends of columns and of weights.
+
+    First come the largest −x of each column, of X and Y together, then the largest x, the largest
+    −w and w, and two numbers that become 0 if X or Y, and if weights hold NaN.
+    """
+    per_program = ROWS * PASSES
+    x_blocks = tl.cdiv(n_x, per_program)
+    y_blocks = tl.cdiv(n_y, per_program)
+    block = tl.program_id(0)
+    A, n, row_stride, column_stride, width = X, n_x, x_row, x_column, d
+    to_low = ends
+    to_high = ends + d
+    to_nan = ends + 2 * d + 2
+    if block >= x_blocks:
+        A, n, row_stride, column_stride = Y, n_y, y_row, y_column
+        block -= x_blocks
+        if block >= y_blocks:
+            A, n, row_stride, column_stride, width = weights, n_weights, weight_stride, d, d * 0 + 1
+            block -= y_blocks
+            to_low = ends + 2 * d
+            to_high = ends + 2 * d + 1
+            to_nan = ends + 2 * d + 3
+    for start in range(0, width, FEATURES):
+        f = start + tl.arange(0, FEATURES)
+        low = tl.full((ROWS, FEATURES), -float("inf"), tl.float32)
+        high = tl.full((ROWS, FEATURES), -float("inf"), tl.float32)
+        is_nan = tl.zeros((ROWS, FEATURES), tl.int32)
+        for k in range(PASSES):
+            rows = block.to(tl.int64) * per_program + k * ROWS + tl.arange(0, ROWS)
+            inside = (rows < n)[:, None] & (f < width)[None, :]
+            at = rows[:, None] * row_stride + f[None, :] * column_stride
+            z = tl.load(A + at, mask=inside, other=0.0)
+            low = tl.maximum(low, tl.where(inside, -z, -float("inf")))
+            high = tl.maximum(high, tl.where(inside, z, -float("inf")))
+            is_nan = is_nan | (z != z).to(tl.int32)
+        least = tl.max(low, 0)
+        most = tl.max(high, 0)
+        # An atomic maximum takes −0 for less than −∞.
+        tl.atomic_max(to_low + f, tl.where(least == 0, 0.0, least), mask=f < width)
+        tl.atomic_max(to_high + f, tl.where(most == 0, 0.0, most), mask=f < width)
+        if tl.max(tl.max(is_nan, 1), 0) > 0:
+            tl.atomic_max(to_nan, 0.0)
+
+
 @triton.jit(do_not_specialize=["n_x", "n_y"])
 def largest_norm(
-    X, Y, centre, radius, n_x, n_y, d, x_row, x_column, y_row, y_column, scale,
-    ROWS: tl.constexpr, FEATURES: tl.constexpr,
+    X, Y, ends, centre, radius, n_x, n_y, d, x_row, x_column, y_row, y_column, scale,
+    ROWS: tl.constexpr, FEATURES: tl.constexpr, FROM_ENDS: tl.constexpr,
 ):  # fmt: skip
-    """Raise `radius` to the largest ‖a·scale − centre‖² of the rows of X and Y."""
+    """Raise `radius` to the largest ‖a·scale − centre‖² of the rows of X and Y.
+
+    FROM_ENDS takes the middle of the box that `raise_ends` found, and writes it to `centre`.
+    """
     n_blocks = tl.cdiv(n_x, ROWS)
     block = tl.program_id(0)
     A, n, row_stride, column_stride = X, n_x, x_row, x_column
@@ -24,10 +80,17 @@ def largest_norm(
     total = tl.zeros((ROWS,), tl.float32)
     for start in range(0, d, FEATURES):
         f = start + tl.arange(0, FEATURES)
+        if FROM_ENDS:
+            negative_low = tl.load(ends + f, mask=f < d, other=0.0)
+            middle = 0.5 * tl.load(ends + d + f, mask=f < d, other=0.0) - 0.5 * negative_low
+            if tl.program_id(0) == 0:
+                tl.store(centre + f, middle, mask=f < d)
+        else:
+            middle = tl.load(centre + f, mask=f < d, other=0.0)
         inside = (rows < n)[:, None] & (f < d)[None, :]
         at = rows[:, None] * row_stride + f[None, :] * column_stride
         z = tl.load(A + at, mask=inside, other=0.0) * scale
-        z = tl.where(inside, z - tl.load(centre + f, mask=f < d, other=0.0)[None, :], 0.0)
+        z = tl.where(inside, z - middle[None, :], 0.0)
         total += tl.sum(z * z, 1)
     tl.atomic_max(radius, tl.max(total))
 
@@ -72,6 +135,7 @@ def _store_half(to, values, mask):
 def pack_products(
     A, order, centre, radius, high, middle, low, first, second,
     n, n_rows, d, width, row_stride, column_stride, scale, units, factor, exact_norms,
+    coefficient, lift,
     ROWS: tl.constexpr, FEATURES: tl.constexpr, NATURAL: tl.constexpr, SIDE: tl.constexpr,
     FORM: tl.constexpr, FAST: tl.constexpr, PRECISE: tl.constexpr,
 ):  # fmt: skip
@@ -79,8 +143,9 @@ def pack_products(
 
     A place without a row (−1 in the order, or beyond the last row of a NATURAL order) is infinitely
     far from all.  M is written of rows (SIDE 1) only.  RESIDENT rows that need not be PRECISE get
-    the sum of both numbers as the first.  FAST rows get their norm before rounding to H as the
-    first number if `exact_norms` is 1, and that of H if it is 0.
+    the sum of both numbers as the first, and FOLDED ones 2**(lift − kappa·‖a‖²) as the second.
+    FAST rows get their norm before rounding to H as the first number if `exact_norms` is 1, and
+    that of H if it is 0.
     """
     places = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = places < n
@@ -105,10 +170,13 @@ def pack_products(
             if SIDE == 1 and not PRECISE:
                 _store_half(middle + out, (H + L) * factor, written)
             rest += tl.sum(2 * H * L + L * L, 1)
-    if FORM == RESIDENT and not PRECISE:
+    if (FORM == RESIDENT or FORM == FOLDED) and not PRECISE:  # noqa: SIM109
         squares += rest
     far = tl.where(is_row, -squares, -float("inf"))
     tl.store(first + places, far.to(tl.float32), mask=inside)
+    if FORM == FOLDED:
+        kappa = kappa_of(coefficient, radius, units).to(tl.float64)
+        rest = -tl.exp2(lift + kappa * far)
     tl.store(second + places, (-rest).to(tl.float32), mask=inside)
 
 

@@ -8,12 +8,12 @@ bytes a number) and the sums, in slabs within scikit-learn's ``working_memory``.
 """
 
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mercer._arrays import Array, itemsize, like
+from mercer._arrays import Array, itemsize
 from mercer.kernels import KERNELS, Kernel
 from mercer.sums._geometry import climb
 from mercer.sums._problem import Problem, law
@@ -37,6 +37,7 @@ from mercer.sums.cuda._layout import (
     count_pieces,
     kernels,
     log_of_pieces,
+    tiles_on,
 )
 from mercer.sums.torch._run import differentiable
 from mercer.sums.torch._tiles import retry_in_smaller_parts
@@ -77,7 +78,7 @@ def refuses(problem: Problem) -> str | None:
     if problem.n_rows * problem.n_columns < WORTH_COMPILING:
         return "so few pairs are summed by torch"
     width = TILES[APART, False].columns
-    filled = (-(-np.diff(problem.bounds) // width) * width).sum()
+    filled = sum(-(-(stop - start) // width) * width for start, stop in pairwise(problem.bounds))
     if filled > _MOST_FILL * max(problem.n_columns, width):
         return "so many small groups are summed by torch"
     return device_refuses(problem.X.device)
@@ -121,7 +122,7 @@ def fused_sums(problem: Problem, precise: bool = False) -> Array:
     tile = TILES[packer.form, packer.precise]
     is_one_power = steps[0][1] == len(steps) == 1 and _kind(problem.kernel) == 0
     if is_one_power and not problem.self_sum:
-        packer = packer.folded()
+        packer = packer.folded(steps[0][0], LIFT if problem.log else 0)
     if problem.kernel.metric == "cityblock" and packer.width > _FEW_FEATURES:
         tile = _LONG_DIFFERENCES
     columns = TensorColumns.of(problem, tile.columns)
@@ -165,7 +166,7 @@ def _launch_sums(
     Y: Packed,
     weights: Array | None,
     own: Array | None,
-    tiles: NDArray[np.int64],
+    tiles: tuple[int, ...],
     coefficient: float,
     n_rungs: int,
 ) -> Array:
@@ -176,10 +177,9 @@ def _launch_sums(
     n_pieces = count_pieces(tiles, n_blocks, tile.columns * packer.bytes_per_row)
     relative, kind = problem.log and problem.kernel.is_exponential, _kind(problem.kernel)
     device = X.high.device
-    lift = LIFT if problem.log else 0
     if packer.form == FOLDED:
-        relative, factors = False, packer.factors(Y, coefficient, lift)
-        weights = (factors if weights is None else factors * weights).to(torch.float32)
+        relative = False
+        weights = Y.second if weights is None else Y.second * weights
     totals = torch.empty(
         (n_segments, n_pieces, n_rungs, X.n_rows), dtype=torch.float64, device=device
     )
@@ -190,7 +190,7 @@ def _launch_sums(
         kernels().sums, n_blocks * n_segments * n_pieces,
         X.high, X.middle, X.low, X.first, X.second, Y.high, Y.low, Y.first, Y.second,
         packer.radius if weights is None else weights, packer.radius if own is None else own,
-        packer.radius, like(tiles, packer.radius, torch.int32), totals, tops,
+        packer.radius, tiles_on(device, tiles), totals, tops,
         X.n_rows, Y.n_rows, packer.width, n_pieces,
         coefficient**2 if kind == 1 else coefficient, packer.units,
         -np.inf if problem.exclude_self else 0.0,
@@ -206,6 +206,6 @@ def _launch_sums(
     if not relative:
         sums = (totals.sum(1) if n_pieces > 1 else totals[:, 0]).permute(1, 0, 2)
         if packer.form == FOLDED:
-            sums = sums * packer.factors(X, coefficient, -lift)
+            sums = sums * X.second
         return sums.log() if problem.log else sums
     return log_of_pieces(totals, tops)

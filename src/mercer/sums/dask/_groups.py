@@ -19,6 +19,7 @@ from mercer.samples import (
     safe_log,
 )
 from mercer.sums._api import left_out_log_sums
+from mercer.sums._devices import on_devices_in_use
 from mercer.sums._problem import Problem, are_far
 from mercer.sums._products import Products, merge_split, split_terms
 from mercer.sums.dask._checks import in_one_precision
@@ -57,7 +58,8 @@ def own_sums_of_blocks(
     """Return Σⱼ wⱼ k(xᵢ, xⱼ) over the rows of i's own group, itself included: (b, n)."""
     rows = [Blocks.of(X), Blocks.of(groups)]
     columns = [*rows, Blocks.of(weights, axis=1)]
-    sums = merge_pairs(_OwnPair(bandwidths), rows, columns, np.add, is_self=True, name="own-group")
+    pair = on_devices_in_use(_OwnPair(bandwidths))
+    sums = merge_pairs(pair, rows, columns, np.add, is_self=True, name="own-group")
     chunks = ((len(bandwidths),), X.chunks[0])
     others = sums.to_array(np.asarray, chunks, dtype=np.float64, axis=1, name="own-group")
     return others + weights

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array
 from mercer.samples import Blocks, compute, from_memory, merge_pairs, row_numbers
 from mercer.sums._api import left_out_log_sums
+from mercer.sums._devices import on_devices_in_use
 from mercer.sums._problem import Problem, Removal
 from mercer.sums.dask._checks import count_groups
 
@@ -60,7 +61,7 @@ def left_out_pieces(problem: Problem) -> Blocks:
             Blocks.of(removal.drift_weights, axis=1),
         ]
     squared = None if removal is None else removal.squared
-    pair = _LeftOutPair(problem.bandwidths, n_groups, squared)
+    pair = on_devices_in_use(_LeftOutPair(problem.bandwidths, n_groups, squared))
     return merge_pairs(pair, sides, columns, _merge_left_out, is_self=False, name="left-out")
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 from mercer.samples import Blocks, merge_pairs
+from mercer.sums._devices import on_devices_in_use
 from mercer.sums._problem import Problem, compute, law
 from mercer.sums.dask._left_out import left_out_rows
 
@@ -70,7 +71,7 @@ def merged_pairs(problem: Problem, pair_of: Callable[[Problem, bool, bool], Any]
     weights, groups = problem.weights, problem.groups
     stated = replace(problem, X=None, Y=None, weights=None, groups=None)
     sums = merge_pairs(
-        pair_of(stated, weights is not None, groups is not None),
+        on_devices_in_use(pair_of(stated, weights is not None, groups is not None)),
         [Blocks.of(problem.X)],
         [Blocks.of(A) for A in (problem.Y, weights, groups) if A is not None],
         law(problem.log).merge,

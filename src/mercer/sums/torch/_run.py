@@ -39,7 +39,28 @@ def differentiable(problem: Problem, sums: Callable[[Problem], Array]) -> Array:
     if order is not None:
         order = torch.as_tensor(order, device=problem.X.device)
     tensors = problem.X, problem.Y, problem.weights, order
+    if _have_no_derivative(tensors[:3]):  # A torch function would take longer than all checks.
+        with torch.no_grad():
+            return retry_in_smaller_parts(problem, lambda: sums(problem))
     return _differentiable_sum().apply(*tensors, problem, sums)
+
+
+def _have_no_derivative(tensors: tuple[Array | None, ...]) -> bool:
+    """Tell whether nobody can ask for a derivative with respect to these tensors."""
+    import torch
+
+    # torch's own functions ask the same before they look for transforms such as vmap and jvp.
+    is_transformed = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+    if is_transformed():
+        return False
+    for A in tensors:
+        if A is None:
+            continue
+        if A.requires_grad and torch.is_grad_enabled():
+            return False
+        if torch.autograd.forward_ad.unpack_dual(A).tangent is not None:
+            return False
+    return True
 
 
 def tiled_sums(problem: Problem) -> Array:
