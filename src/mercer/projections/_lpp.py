@@ -199,8 +199,10 @@ class LocalityPreservingProjection(LinearGraphProjection):
         try:
             return solve_projection(rows, (A + A.T) / 2, B, n_components)
         except ValueError:
+            named = isinstance(self.neighborhood, str)  # A matrix is too long for a sentence.
+            graph_name = f"neighborhood={self.neighborhood!r}" if named else "The neighborhood"
             raise ValueError(
-                f"The graph of neighborhood joins {int((degree < _ALONE).sum())} of "
+                f"{graph_name} joins {int((degree < _ALONE).sum())} of "
                 f"{len(U)} rows to no other, and too few are left for all directions of X: take "
                 "fewer by pca_components, more neighbours, or a wider affinity_width."
             ) from None
