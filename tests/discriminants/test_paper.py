@@ -1,4 +1,4 @@
-"""The paper's equations, literally: eqs (5)–(12) and the recursion (13)–(20)."""
+"""The paper's equations, literally: eqs (5)–(12), the recursion (13)–(20), and (21)–(22)."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from oracles.fisher import (
     criterion,
+    nearer_mean,
     select_nodes,
+    select_until,
+    total_variance,
     trace_criterion,
     two_class_alpha,
     within_matrix,
@@ -118,3 +121,78 @@ def test_several_classes_take_the_best_trace(blobs, scatter, penalty):
         assert value == pytest.approx(max(values.values()), rel=1e-8)
         assert values[index] == pytest.approx(value, rel=1e-8)
         taken.append(int(index))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_printed_stop_rule_keeps_the_node_that_gains_too_little(blobs, seed):
+    X, y = blobs(seed, n_rows=30, n_features=2)
+    scatter, K = SCATTERS[seed % 3], rbf_kernel(X, gamma=GAMMA)
+    epsilon = np.quantile(np.diff(select_nodes(K, y, MU, 12, scatter)[1]), 0.3 + 0.08 * seed)
+    model = SparseKernelFisherDiscriminant(
+        penalty="coef", criterion="within", scatter=scatter, alpha=MU, gamma=GAMMA,
+        n_candidates=None, tol=epsilon, stop_rule="printed",
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_array_equal(model.support_, select_until(K, y, MU, epsilon, scatter))
+    gains = np.diff(model.criterion_path_)
+    assert gains[-1] < epsilon
+    assert (gains[:-1] >= epsilon).all()
+
+
+@pytest.mark.parametrize("scatter", SCATTERS)
+@pytest.mark.parametrize("penalty", ["rkhs", "coef"])
+def test_the_nearest_mean_of_two_classes_is_the_papers_classifier(blobs, scatter, penalty):
+    X, y = blobs(4, n_rows=60)
+    X, new = X[:40], X[40:] + 0.5
+    y = y[:40]
+    y[:9] = 0  # classes of different size, so that priors would count
+    options = {"penalty": penalty, "scatter": scatter, "alpha": MU, "gamma": GAMMA}
+    exact = KernelFisherDiscriminant(rule="nearest_mean", **options).fit(X, y)
+    sparse = SparseKernelFisherDiscriminant(
+        rule="nearest_mean", criterion="within", max_nodes=7, n_candidates=None, tol=0.0, **options
+    ).fit(X, y)
+    rows = np.vstack([new, np.linspace(new.min(axis=0), new.max(axis=0), 200)])
+    for model in (exact, sparse):
+        K, K_new = (rbf_kernel(model.X_fit_, A, gamma=GAMMA) for A in (X, rows))
+        expected = nearer_mean(K, y, model.dual_coef_[:, 0], K_new)
+        np.testing.assert_array_equal(model.predict(rows), expected)
+        assert (model.predict(rows) != type(model)(**{
+            **model.get_params(), "rule": "gaussian"
+        }).fit(X, y).predict(rows)).any()  # fmt: skip
+    np.testing.assert_array_equal(list(sparse.staged_predict(rows))[-1], sparse.predict(rows))
+
+
+@pytest.mark.parametrize("name", ["exact", "sparse"])
+def test_the_nearest_mean_of_several_classes_is_in_units_of_the_deviation(blobs, name):
+    X, y = blobs(6, n_rows=60, n_classes=3)
+    y[:10] = 2
+    options = {"rule": "nearest_mean", "scatter": "total", "alpha": 0.1, "gamma": GAMMA}
+    model = (
+        KernelFisherDiscriminant(**options)
+        if name == "exact"
+        else SparseKernelFisherDiscriminant(max_nodes=9, **options)
+    ).fit(X, y)
+    Z = model.transform(X)
+    means = np.stack([Z[y == c].mean(axis=0) for c in range(3)])
+    deviation = np.sqrt(((Z - means[y]) ** 2).mean(axis=0))
+    distances = (((Z[:, None] - means) / deviation) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(model.predict(X), distances.argmin(axis=1))
+    np.testing.assert_allclose(model.priors_, 1 / 3)
+
+
+def test_priors_have_no_place_beside_the_nearest_mean(blobs):
+    X, y = blobs(0)
+    for cls in (KernelFisherDiscriminant, SparseKernelFisherDiscriminant):
+        with pytest.raises(ValueError, match=r"^rule='nearest_mean' has no priors: .*\.$"):
+            cls(rule="nearest_mean", priors=[0.2, 0.8]).fit(X, y)
+        cls(rule="nearest_mean", priors="uniform", gamma=1.0, alpha=1.0).fit(X, y)
+
+
+def test_the_width_from_the_variance_counts_copies(blobs):
+    X, y = blobs(7, n_rows=30)
+    X = np.vstack([X * [1, 2, 3][: X.shape[1]] + 5, np.repeat(X[:1] + 9, 8, axis=0)])
+    y = np.append(y, np.repeat(y[:1], 8))
+    for cls in (KernelFisherDiscriminant, SparseKernelFisherDiscriminant):
+        model = cls(gamma="variance", kernel="rbf", alpha=0.1).fit(X, y)
+        assert model.gamma_ == pytest.approx(1 / (2 * total_variance(X)), rel=1e-12)
+        scale = cls(gamma="scale", kernel="rbf", alpha=0.1).fit(X, y).gamma_
+        assert scale == pytest.approx(1 / (X.shape[1] * X.var()), rel=1e-12)

@@ -120,3 +120,12 @@ def test_gamma_of_weights_is_that_of_copies():
     assert resolve_gamma("scale", X, times * 1.0) == pytest.approx(copies, rel=1e-13)
     assert resolve_gamma("scale", X, np.full(30, 2.0)) == resolve_gamma("scale", X)
     assert resolve_gamma("scale", X * 1e140, np.full(30, 1e40)) > 0
+
+
+def test_gamma_of_the_variance_is_half_the_inverse_mean_squared_distance_from_the_mean():
+    X, times = rows(0, 30) * [1, 2, 3, 4] + 5, np.arange(30) % 4
+    expected = 0.5 / ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
+    assert resolve_gamma("variance", X) == pytest.approx(expected, rel=1e-13)
+    copies = resolve_gamma("variance", np.repeat(X, times, axis=0))
+    assert resolve_gamma("variance", X, times * 1.0) == pytest.approx(copies, rel=1e-13)
+    assert resolve_gamma("variance", np.ones((3, 2)) * [1, 2]) == 1.0

@@ -128,3 +128,31 @@ def row_deleted_outputs(K, targets, weights, alpha):
         a = np.linalg.solve(A, (D.T * weights[rest]) @ T)
         out[i] = (K[i] - mean) @ a + level
     return out
+
+
+def total_variance(X):
+    """σ² of section 4: the mean squared distance of the rows from their mean."""
+    mean = sum(X) / len(X)
+    return sum(((x - mean) ** 2).sum() for x in X) / len(X)
+
+
+def select_until(K, y, mu, epsilon, scatter):
+    """Section 3.2 with its stop rule: nodes are added until |J_s − J_{s−1}| < ε."""
+    count = 1
+    while True:
+        nodes, path = select_nodes(K, y, mu, count, scatter)
+        if count == len(K) or (count > 1 and abs(path[-1] - path[-2]) < epsilon):
+            return nodes
+        count += 1
+
+
+def nearer_mean(K, y, alpha, K_new):
+    """The class whose mean f, eq. (22) with its missing α, is nearer to f of a new row, eq. (21).
+
+    K and K_new hold the kernels of the nodes (rows) with training rows and with new ones.
+    """
+    second, first = np.unique(y)[::-1]
+    f1 = np.mean([alpha @ K[:, j] for j in np.flatnonzero(y == second)])
+    f2 = np.mean([alpha @ K[:, j] for j in np.flatnonzero(y == first)])
+    new = [alpha @ k for k in K_new.T]
+    return np.array([second if abs(f - f1) < abs(f - f2) else first for f in new])

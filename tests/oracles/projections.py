@@ -286,3 +286,16 @@ def kernel_deflation(K, M, c, L, weight):
     alpha, z = alpha / s, output / s
     q = M @ alpha
     return K - np.outer(z, z), M - np.outer(q, q) / (alpha @ q), alpha, z
+
+
+def orthogonal_npe(X, W, n_components):
+    """Directions of least error per variance, each orthogonal to those before: one at a time."""
+    Xc = X - X.mean(axis=0)
+    R = Xc - W @ Xc
+    A, B = R.T @ R, Xc.T @ Xc
+    V = np.zeros((X.shape[1], 0))
+    for _ in range(n_components):
+        Q = linalg.null_space(V.T) if V.shape[1] else np.eye(X.shape[1])
+        u = linalg.eigh(Q.T @ A @ Q, Q.T @ B @ Q)[1][:, 0]
+        V = np.column_stack([V, Q @ u / np.linalg.norm(Q @ u)])
+    return V

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import null_space, subspace_angles
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -204,6 +206,51 @@ def test_components_are_orthonormal_where_asked():
     X, y = data()
     V = RoweisSaulProjection(n_components=3, constraint="orthonormal").fit(X, y).components_
     np.testing.assert_allclose(V @ V.T, np.eye(3), atol=1e-10)
+
+
+def test_orthogonal_directions_are_found_one_after_the_other():
+    X, _ = data()
+    W = oracle.reconstruction(X, oracle.knn_edges(X, 5), 1e-3)
+    ours = RoweisSaulProjection(n_components=4, neighborhood="knn", constraint="orthogonal").fit(X)
+    V, Xc = ours.components_.T, X - X.mean(axis=0)
+    assert_same(V.T, oracle.orthogonal_npe(X, W, 4))
+    np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-10)
+    ratio = np.square((Xc - W @ Xc) @ V).sum(axis=0) / np.square(Xc @ V).sum(axis=0)
+    np.testing.assert_allclose(ours.eigenvalues_, ratio)
+    assert (np.diff(ratio) > 0).all()
+
+
+def test_orthogonal_directions_among_faces_are_the_null_space():
+    X, y = data(n=20, d=100)
+    one = RoweisSaulProjection(constraint="orthogonal").fit(X, y)
+    two = RoweisSaulProjection(constraint="unit_covariance", unit_length=True).fit(X, y)
+    assert_same(one.components_, two.components_.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("constraint", ["orthonormal", "unit_covariance", "orthogonal"])
+def test_the_first_direction_is_left_out_as_printed(constraint):
+    X, y = data()
+    all_of_them = RoweisSaulProjection(n_components=3, constraint=constraint).fit(X, y)
+    ours = RoweisSaulProjection(n_components=2, constraint=constraint, discard_first=True)
+    ours.fit(X, y)
+    np.testing.assert_allclose(ours.components_, all_of_them.components_[1:])
+    np.testing.assert_allclose(ours.eigenvalues_, all_of_them.eigenvalues_[1:])
+    assert ours.set_params(n_components=9).fit(X, y).n_components_ == 4
+    with pytest.raises(ValueError, match="discard_first=True leaves no direction"):
+        ours.fit(X[:, :1], y)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_graph_of_ones_own(cls):
+    X, y = data()
+    E = oracle.knn_edges(X, 5) | np.eye(50, dtype=bool)  # A row is never its own neighbour.
+    named = cls(n_components=2, neighborhood="knn", n_neighbors=5).fit(X)
+    for own in (E, csr_array(E.astype(float)), lambda rows: oracle.knn_edges(rows, 5)):
+        ours = clone(cls(n_components=2, neighborhood=own)).fit(X)
+        np.testing.assert_allclose(ours.components_, named.components_, atol=1e-10)
+    assert not cls(neighborhood=E).__sklearn_tags__().target_tags.required
+    with pytest.raises(ValueError, match="a row and a column for each of the 49"):
+        cls(neighborhood=E).fit(X[1:], y[1:])
 
 
 @pytest.mark.parametrize("cls", BOTH)

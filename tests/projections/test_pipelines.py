@@ -62,6 +62,27 @@ def test_fisherfaces_start_with_rows_less_classes():
     np.testing.assert_allclose(np.linalg.norm(model["projection"].components_, axis=1), 1)
 
 
+def test_fisherfaces_leave_out_noise_where_rows_outnumber_columns():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = np.hstack([rng.normal(size=(3, 4))[y] + rng.normal(size=(300, 4)), np.zeros((300, 40))])
+    X[:, 4:] = 1e-3 * rng.normal(size=(300, 40))
+    variances = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    kept = fisherfaces().fit(X, y)["pca"]._n_features_out
+    assert variances[:kept].sum() >= 0.95 * variances.sum() > variances[: kept - 1].sum()
+    # Fisher's discriminant needs C − 1 components, whatever they hold.
+    X[:, 0] *= 100
+    assert fisherfaces().fit(X, y)["pca"]._n_features_out == 2
+    assert fisherfaces(pca_components=7).fit(X, y)["pca"]._n_features_out == 7
+
+
+def test_fisherfaces_keep_all_they_can_up_to_as_many_columns_as_that():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 27)) * np.geomspace(1, 1e-3, 27), np.arange(30) % 4
+    assert fisherfaces().fit(X, y)["pca"]._n_features_out == 26
+    assert fisherfaces().fit(X[:, :26], y)["pca"]._n_features_out < 20
+
+
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [

@@ -53,6 +53,15 @@ def test_the_stop_rule_looks_at_ten_steps():
     assert len(greedy_selection(lambda j: G[j], np.diag(G), U, 40, tol=0.0).order) == 40
 
 
+def test_the_printed_stop_rule_looks_at_one_step():
+    gains = np.array([1.0, 0.9, 0.5, 0.02, 0.009, 0.008])
+    G, U = np.eye(6), np.sqrt(gains)[:, None]
+    path = greedy_selection(lambda j: G[j], np.diag(G), U, 6, tol=0.01, stop_rule="printed")
+    np.testing.assert_allclose(np.diff(path.criterion, prepend=0), gains[:5])
+    first = greedy_selection(lambda j: G[j], np.diag(G), U / 100, 6, tol=0.01, stop_rule="printed")
+    assert len(first.order) == 2  # The first node has none before it.
+
+
 def test_one_small_gain_does_not_stop():
     # Two candidates that help only together: the first gain is small, the second large.
     rng = np.random.default_rng(0)

@@ -16,6 +16,7 @@ from mercer.kernels import KernelFunction
 from mercer.samples import (
     ProbabilityClassifier,
     check_new_rows,
+    check_priors,
     on_dask,
     validate_training,
     warn_of_scales,
@@ -41,6 +42,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     dual_coef_: Array
     X_fit_: Any
     n_components: int | None
+    priors: Any
+    rule: str
     temperature_: float
     _kernel: KernelFunction
     _rule_coef: Array
@@ -103,6 +106,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         )
         self.column_shares_ = column_shares(kernel, X, counts)
         self.choice_ = describe_choice(candidates, trials)
+
+    def _resolve_priors(self, in_class: FloatArray) -> FloatArray:
+        """Return the priors of classes with these weights, or equal ones for the nearest mean."""
+        if self.rule == "nearest_mean":
+            if not (self.priors is None or isinstance(self.priors, str)):
+                raise ValueError(
+                    "rule='nearest_mean' has no priors: leave priors at None, or take "
+                    "rule='gaussian'."
+                )
+            return check_priors("uniform", in_class)
+        return check_priors(self.priors, in_class)
 
     def _set_rule(self, coef: Array, intercept: Array, temperature: float) -> None:
         """Set the rule that turns discriminants into scores, and its temperature."""

@@ -21,7 +21,6 @@ from mercer.samples import (
     BlockSample,
     check_class_weight,
     check_dask_rows,
-    check_priors,
     check_training,
     compute_arrays,
     draw_rows,
@@ -75,7 +74,7 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
         )
     table = _Table.of(model, X, y, sample_weight)
     model._check_components(len(table.in_class))
-    model.priors_ = check_priors(model.priors, table.in_class * table.class_weight)
+    model.priors_ = model._resolve_priors(table.in_class * table.class_weight)
     rng = check_random_state(model.random_state)
 
     picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)

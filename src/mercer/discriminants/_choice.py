@@ -62,8 +62,11 @@ class Candidates:
         return len(self.kernels) > 1 or self.scaled is not None
 
     @classmethod
-    def of(cls, model: Any, X: Array) -> "Candidates":
-        """Return the kernels that a discriminant may have, and check its parameters for them."""
+    def of(cls, model: Any, X: Array, counts: FloatArray) -> "Candidates":
+        """Return the kernels that a discriminant may have, and check its parameters for them.
+
+        `counts` says how many rows each row of X stands for.
+        """
         is_auto = model.kernel == "auto" and model.gamma == "loo"
         # A width that is given says nothing about other kernels than the usual one.
         name = "rbf" if model.kernel == "auto" else model.kernel
@@ -80,7 +83,7 @@ class Candidates:
             kernels = tuple(kernel.with_scales(checked) for kernel in kernels)
         searches_width = kernels[0].uses_gamma and model.gamma == "loo"
         if kernels[0].uses_gamma and not searches_width:
-            gamma = resolve_gamma(model.gamma, kernels[0].scaled(X))
+            gamma = resolve_gamma(model.gamma, kernels[0].scaled(X), counts)
             kernels = (kernels[0].with_gamma(gamma),)
         return cls(kernels, scaled, searches_width)
 

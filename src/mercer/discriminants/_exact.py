@@ -30,7 +30,6 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import loo_rule
 from mercer.samples import (
     check_class_weight,
-    check_priors,
     log_priors,
     on_dask,
     sample_of,
@@ -81,7 +80,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     ======================== ====================================================
     in the paper             here
     ======================== ====================================================
-    k, σ²                    ``kernel``; ``gamma`` = 1/(2σ²)
+    k, σ²                    ``kernel``; ``gamma`` = 1/(2σ²), or ``"variance"``
     μ                        ``alpha``
     R = I                    ``penalty="coef"``; ``"rkhs"`` takes R = K
     N, eq. (6)               ``scatter="sum"``; see there for the others
@@ -89,6 +88,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     α                        ``dual_coef_[:, 0]``
     J                        ``eigenvalues_[0]``
     f(x), eq. (21)           ``transform``
+    f₁, f₂, eq. (22)         ``rule="nearest_mean"``
     ======================== ====================================================
 
     Parameters
@@ -99,12 +99,13 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         callable returns the matrix for two sets of rows.  "auto" takes the best of the first three
         and of "laplacian" with column scales, by leave-one-out on at most 2 000 rows; with a
         gamma other than "loo" it is "rbf".
-    gamma : "loo", "scale" or float, default="loo"
+    gamma : "loo", "scale", "variance" or float, default="loo"
         Width of the kernel.  "loo" tries gamma·median(base) = ⅛, ¼, …, 8, base being the squared
         distance ("exponential": the distance, "laplacian": the sum of absolute differences, "poly":
         the inner product), and goes on for as long as the best lies on an edge.  Above 500 rows a
         sample of 500 is tried, and from the best there neighbouring widths on up to 4 000 rows.
-        "scale" is 1 / (n_features · variance).
+        "scale" is 1 / (n_features · variance of all numbers), as in scikit-learn; "variance" is
+        1/(2σ²) with σ² the sum of the variances of the columns, as in the paper's experiments.
         Not used by "linear", "precomputed" and callables.
     alpha : "loo" or float, default="loo"
         Ridge on the matrix N.  "loo" tries half-decades from 10⁻⁹ to 10, relative to the mean
@@ -121,6 +122,12 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     scatter : {"class", "total", "sum"}, default="class"
         Scale of N: every class's scatter over its own weight and added up, the sum over the total
         weight, or the plain sum, as printed.  "class" also gives all classes the same say.
+    rule : {"gaussian", "nearest_mean"}, default="gaussian"
+        "gaussian" takes means and variances of left-out rows, and priors.  "nearest_mean" takes
+        those of fitted rows and no priors: with two classes the threshold is the middle between
+        the class means of f, eq. (22) of the paper; with more, distances from the means are in
+        units of the deviation within the classes.  Leave-one-out chooses by "gaussian" with equal
+        priors then.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         Priors in the threshold; None takes the weighted shares of the classes.  A class of prior 0
         is never chosen.
@@ -243,7 +250,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     Departures from the paper: several classes; the penalty αᵀKα by default, for which
     leave-one-out is refitting; N scaled by class, which the paper's results need; priors in the
     threshold, and outputs of left-out rows for it, where the paper takes the midpoint between
-    the means of fitted rows (``priors=[0.5, 0.5]`` comes near).
+    the means of fitted rows (``rule="nearest_mean"``; eq. (22) prints these means without α).
 
     References
     ----------
@@ -267,11 +274,15 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(KERNEL_NAMES | {"precomputed"}), callable],
-        "gamma": [StrOptions({"loo", "scale"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [
+            StrOptions({"loo", "scale", "variance"}),
+            Interval(Real, 0, None, closed="neither"),
+        ],
         "alpha": [StrOptions({"loo"}), Interval(Real, 0, None, closed="neither")],
         "column_scales": [StrOptions({"auto", "loo"}), "array-like", None],
         "penalty": [StrOptions({"rkhs", "coef"})],
         "scatter": [StrOptions({"class", "total", "sum"})],
+        "rule": [StrOptions({"gaussian", "nearest_mean"})],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -299,6 +310,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         column_scales: Any = "auto",
         penalty: str = "rkhs",
         scatter: str = "class",
+        rule: str = "gaussian",
         priors: Any = None,
         class_weight: str | Mapping[Any, float] | None = None,
         n_components: int | None = None,
@@ -320,6 +332,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.column_scales = column_scales
         self.penalty = penalty
         self.scatter = scatter
+        self.rule = rule
         self.priors = priors
         self.class_weight = class_weight
         self.n_components = n_components
@@ -380,7 +393,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         coding = encode(sample, class_weight, self.scatter)
 
         X, rows = sample.X, sample.rows
-        self.priors_ = like(check_priors(self.priors, in_class * class_weight), X)
+        self.priors_ = like(self._resolve_priors(in_class * class_weight), X)
         if self.kernel == "precomputed":
             X = take_rows(X.T, rows).T
         self.solver_ = self._resolve_solver(X)
@@ -391,7 +404,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
 
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
-        candidates, trials = Candidates.of(self, X), []
+        candidates, trials = Candidates.of(self, X, coding.counts), []
         has_all = len(terms) == len(rows)
         if has_all and self.solver_ == "landmarks":
             self.solver_ = "exact"
@@ -419,7 +432,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             self.X_fit_ = take_rows(X, terms)
         alphas = np.array([tuned.alpha])
         coding = coding.like(X)
-        rule, outputs, _ = loo_rule(tuned.basis, alphas, coding, criterion.log_priors)
+        of_fitted = self.rule == "nearest_mean"
+        options = (coding, criterion.log_priors)
+        rule, outputs, _ = loo_rule(tuned.basis, alphas, *options, of_fitted=of_fitted)
         rule = Rule(rule.coef[0, :, :], rule.intercept[0, :])
         temperature = 1.0
         if self.calibration == "loo":

@@ -61,7 +61,7 @@ def fit_rule(
         Outputs of the full fit.  Their class means give directions, the leave-one-out outputs
         say how far along them a class lies, between 0 and 1: leaving out a row
         pushes its output away from its class, and that push must not be taken for a difference
-        between the classes.
+        between the classes.  These same outputs in both places give plain means and variances.
     axes : ndarray of shape (…, n_outputs, n_outputs)
         The discriminants: orthonormal columns, directions in the space of the outputs.
     labels : ndarray of int of shape (n_rows,)

@@ -12,7 +12,7 @@ from mercer.discriminants._coding import Coding, contrasts
 from mercer.discriminants._moments import Moments, accumulate, near_mean
 from mercer.kernels import KernelFunction
 from mercer.samples import stratified_rows
-from mercer.spectral import greedy_selection
+from mercer.spectral import StopRule, greedy_selection
 
 # "auto" takes one node for so many rows, no more than these, and fewer where a pass over the rows
 # would cost more products than 500 nodes of a million rows do.
@@ -67,6 +67,7 @@ def choose_nodes(
     criterion: str,
     max_nodes: int,
     tol: float,
+    stop_rule: StopRule,
     n_candidates: int | None,
     rng: np.random.RandomState,
 ) -> Nodes:
@@ -86,7 +87,7 @@ def choose_nodes(
         αᵀKα or αᵀα.
     criterion : {"within", "total"}
         tr(Uᵀ(S + αR)⁻¹U) with the scatter within the classes, or about the overall mean.
-    max_nodes, tol
+    max_nodes, tol, stop_rule
         See :func:`mercer.spectral.greedy_selection`; `tol` is in units of the criterion.
     n_candidates : int or None
         Size of a random subset, classes ∝ √n; None for all rows.
@@ -119,7 +120,9 @@ def choose_nodes(
         two = len(coding.shares) == 2
         unit = (1.0 / float(np.prod(coding.shares)) if two else 1.0) / coding.scale
     with one_thread():  # Threads do not speed up many small products.
-        path = greedy_selection(lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit)
+        path = greedy_selection(
+            lambda j: G[j, :], xp.linalg.diagonal(G), U, max_nodes, tol / unit, stop_rule
+        )
     if path.order.size == 0:  # Nothing separates the classes: with any node, priors decide.
         return Nodes(picks[:1], np.zeros(1))
     return Nodes(picks[path.order], path.criterion * unit)

@@ -55,6 +55,8 @@ class NodePath:
         Number of rows.
     flattery : float
         How many times larger the errors of left-out rows are than the mean leverage tells.
+    of_fitted : bool
+        Whether thresholds follow from the outputs of fitted rows as they are.
     """
 
     factor: Array
@@ -67,6 +69,7 @@ class NodePath:
     shares: Array
     count: float
     flattery: float = 1.0
+    of_fitted: bool = False
 
     def __len__(self) -> int:
         return int(self.q.shape[0])
@@ -109,10 +112,11 @@ class NodePath:
 
         Class means of the outputs, and their variances along the discriminants, follow from the
         moments.  They are corrected by the leverage h, because the rows were fitted, as in
-        generalised cross-validation: T − f₋ᵢ ≈ (T − f)/(1 − h).
+        generalised cross-validation: T − f₋ᵢ ≈ (T − f)/(1 − h); or not at all, as in eq. (22) of
+        the paper.
         """
         # These are a few numbers for each class, for which NumPy is quick enough.
-        h = self.leverage(n_nodes)
+        h = 0.0 if self.of_fitted else self.leverage(n_nodes)
         theta, axes = np.linalg.eigh(to_numpy(self.explained(n_nodes)))
         penalty = to_numpy(self.q[:n_nodes, :].T @ self.roughness[:n_nodes, :])
         # Along an axis, WᵀS_tW − Σ π_c M_cᵀM_c, where class c has the mean output M_c = s_c Θ

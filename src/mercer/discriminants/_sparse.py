@@ -42,7 +42,6 @@ from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
     check_class_weight,
     check_new_rows,
-    check_priors,
     dense_rows,
     in_memory,
     log_priors,
@@ -50,7 +49,7 @@ from mercer.samples import (
     sample_of,
     stratified_rows,
 )
-from mercer.spectral import RidgeBasis
+from mercer.spectral import RidgeBasis, StopRule
 
 # Width and nodes are chosen on a sample of this many rows, in which a class of n rows has a share
 # in proportion to n to this power.
@@ -89,13 +88,14 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     ======================== ====================================================
     in the paper             here
     ======================== ====================================================
-    k, σ²                    ``kernel``; ``gamma`` = 1/(2σ²)
+    k, σ²                    ``kernel``; ``gamma`` = 1/(2σ²), or ``"variance"``
     μ                        ``alpha``
-    ε                        ``tol``
+    ε                        ``tol``, with ``stop_rule="printed"``
     N, eq. (6)               ``criterion="within"``, ``scatter="sum"``
     significant nodes        ``support_``, ``X_fit_``
     J_s                      ``criterion_path_``
     α                        ``dual_coef_[:, 0]``
+    f₁, f₂, eq. (22)         ``rule="nearest_mean"``
     ======================== ====================================================
 
     Parameters
@@ -103,9 +103,10 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     kernel : {"auto", "rbf", "exponential", "laplacian", "poly", "linear"} or callable, \
             default="auto"
         As in `KernelFisherDiscriminant`; "auto" chooses on at most 1 000 rows.
-    gamma : "loo", "scale" or float, default="loo"
+    gamma : "loo", "scale", "variance" or float, default="loo"
         Width of the kernel.  "loo" takes the least squared leave-one-out error on at most 6 000
-        rows with 400 random landmarks, over a ladder that widens as needed.
+        rows with 400 random landmarks, over a ladder that widens as needed.  "scale" and "variance"
+        are as in `KernelFisherDiscriminant`, of the sample.
     alpha : "auto", "gcv", "loo" or float, default="auto"
         Ridge.  "gcv" takes it from generalised cross-validation, which needs no row again, "loo"
         from leave-one-out; "auto" is "loo" above one node for five rows, else "gcv".
@@ -115,8 +116,11 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Most nodes to take; "auto" is 500, 1 000 from 10 classes and 2 000 above 20; from 5 000 rows
         on one for ten rows if that is more, at most 2 000 and, above 62 500 rows, √(2.5·10¹¹/rows).
     tol : float, default=1e-6
-        Stop where ten nodes together raise the criterion by less than ten times this, and leave
-        these ten out.  Single gains are not monotone.
+        Gain of a node in the criterion below which no more are taken; 0 takes `max_nodes`.
+    stop_rule : {"window", "printed"}, default="window"
+        "window" stops where ten nodes together raise the criterion by less than ten times `tol`,
+        and leaves these ten out, because single gains are not monotone.  "printed" stops at the
+        first node that raises it by less than `tol`, and keeps that node, as in the paper.
     n_candidates : "auto", int or None, default="auto"
         Rows of the sample that may become nodes: a random subset, classes ∝ √n.  "auto" takes
         2 000, above 10 classes 4 000, and at least two for a node; None takes all of them.
@@ -133,6 +137,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         What the ridge multiplies: αᵀKα or, as in the paper, αᵀα.
     scatter : {"total", "class", "sum"}, default="total"
         Scale of N, as in `KernelFisherDiscriminant`.
+    rule : {"gaussian", "nearest_mean"}, default="gaussian"
+        As in `KernelFisherDiscriminant`.
     priors : array-like of shape (n_classes,), "uniform" or None, default=None
         Priors in the threshold; None takes the weighted shares of the classes.  A class of prior 0
         is never chosen.
@@ -215,7 +221,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     Departures from the paper: several classes, the penalty αᵀKα, the stop rule, candidates and
     width from a sample, priors in the threshold.  With ``penalty="coef"``, ``criterion="within"``,
-    ``n_candidates=None`` and a number for ``alpha`` the nodes are the paper's, in its order.
+    ``n_candidates=None`` and a number for ``alpha`` the nodes are the paper's, in its order; with
+    ``stop_rule="printed"``, ``rule="nearest_mean"`` and ``gamma="variance"`` so are the rest.
 
     References
     ----------
@@ -236,17 +243,22 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(KERNEL_NAMES), callable],
-        "gamma": [StrOptions({"loo", "scale"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [
+            StrOptions({"loo", "scale", "variance"}),
+            Interval(Real, 0, None, closed="neither"),
+        ],
         "alpha": [StrOptions({"auto", "gcv", "loo"}), Interval(Real, 0, None, closed="neither")],
         "column_scales": [StrOptions({"auto", "loo"}), "array-like", None],
         "max_nodes": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "stop_rule": [StrOptions({"window", "printed"})],
         "n_candidates": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
         "criterion": [StrOptions({"auto", "within", "total"})],
         "node_choice": [StrOptions({"all", "loo", "validation"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "penalty": [StrOptions({"rkhs", "coef"})],
         "scatter": [StrOptions({"class", "total", "sum"})],
+        "rule": [StrOptions({"gaussian", "nearest_mean"})],
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -267,12 +279,14 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         column_scales: Any = "auto",
         max_nodes: int | str = "auto",
         tol: float = 1e-6,
+        stop_rule: StopRule = "window",
         n_candidates: int | str | None = "auto",
         criterion: str = "auto",
         node_choice: str = "all",
         validation_fraction: float = 0.1,
         penalty: str = "rkhs",
         scatter: str = "total",
+        rule: str = "gaussian",
         priors: Any = None,
         class_weight: str | Mapping[Any, float] | None = None,
         n_components: int | None = None,
@@ -289,12 +303,14 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.column_scales = column_scales
         self.max_nodes = max_nodes
         self.tol = tol
+        self.stop_rule = stop_rule
         self.n_candidates = n_candidates
         self.criterion = criterion
         self.node_choice = node_choice
         self.validation_fraction = validation_fraction
         self.penalty = penalty
         self.scatter = scatter
+        self.rule = rule
         self.priors = priors
         self.class_weight = class_weight
         self.n_components = n_components
@@ -380,7 +396,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _set_priors(self, in_class: NDArray[np.float64], X: Array) -> None:
         """Set the priors of classes with these weights, on the device of the rows."""
-        priors = check_priors(self.priors, in_class)
+        priors = self._resolve_priors(in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
     def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
@@ -401,7 +417,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.__dict__.pop("loo_results_", None)  # of an earlier fit
         given = None if isinstance(self.alpha, str) else float(self.alpha) / sample.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, given)
-        candidates, trials = Candidates.of(self, X), []
+        candidates, trials = Candidates.of(self, X, sample.counts), []
         if candidates.is_choice:
             seconds = self.search_seconds
             trials = candidates.try_all(X, sample, criterion, seconds, _TRIAL_ROWS)
@@ -428,6 +444,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             criterion=self._resolve_criterion(),
             max_nodes=size.max_nodes,
             tol=self.tol,
+            stop_rule=self.stop_rule,
             n_candidates=size.n_candidates,
             rng=rng,
         )
@@ -498,10 +515,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             kept = leverages <= max(MOST_LEVERAGE, leverages.min())
             alpha = tune(lambda _: (basis, alphas[kept]), 1.0, *options).alpha
             leverage = float(leverages[alphas == alpha][0])
-            return solve_path(moments, R, alpha).with_leverage(min(leverage, MOST_LEVERAGE))
-        if alpha is None:
-            alpha = float(alphas[np.argmin(gcv_path(moments, R, alphas))])
-        return solve_path(moments, R, alpha)
+            path = solve_path(moments, R, alpha).with_leverage(min(leverage, MOST_LEVERAGE))
+        else:
+            if alpha is None:
+                alpha = float(alphas[np.argmin(gcv_path(moments, R, alphas))])
+            path = solve_path(moments, R, alpha)
+        return replace(path, of_fitted=self.rule == "nearest_mean")
 
     def _ridge_by_loo(self) -> bool:
         """Tell whether the ridge is chosen by leave-one-out rather than by GCV."""

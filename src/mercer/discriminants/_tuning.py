@@ -103,9 +103,17 @@ def tune(
 
 
 def loo_rule(
-    basis: RidgeSolution, alphas: FloatArray, coding: Coding, log_priors: Array
+    basis: RidgeSolution,
+    alphas: FloatArray,
+    coding: Coding,
+    log_priors: Array,
+    *,
+    of_fitted: bool = False,
 ) -> tuple[Rule, Array, Array]:
     """Return rule, leave-one-out outputs and their squared error, for every ridge.
+
+    The rule follows from the outputs of left-out rows, or from those of fitted ones, as in
+    eq. (22) of the paper.
 
     The outputs are relative to the mean of the targets that remain.  A fit without row i has that
     mean as its level, which gives away the class of the missing row: with the level left in, a
@@ -119,7 +127,8 @@ def loo_rule(
     outputs = outputs + (left_out / weight_of_others(left_out))[:, None] * targets
     explained = (coding.weights[:, None] * targets).T @ fitted
     _, axes = xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)
-    rule = fit_rule(outputs, fitted, axes, coding.labels, coding.rule_weights, log_priors)
+    judged = fitted if of_fitted else outputs
+    rule = fit_rule(judged, fitted, axes, coding.labels, coding.rule_weights, log_priors)
     return rule, outputs, errors
 
 

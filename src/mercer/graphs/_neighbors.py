@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from mercer._arrays import to_numpy
 from mercer._system.extras import how_to_install
 from mercer.graphs._search import nearest_rows, rows_within, squared_differences
-from mercer.graphs._sparse import csr_of_pairs
+from mercer.graphs._sparse import Indices, csr_of_pairs
 from mercer.samples import check_rows
 
 Neighborhood = Literal["knn", "radius", "class", "class_knn"]
@@ -24,7 +24,7 @@ def neighbor_graph(
     X: Any,
     y: Any = None,
     *,
-    neighborhood: Neighborhood = "knn",
+    neighborhood: Neighborhood | Any = "knn",
     n_neighbors: int = 10,
     radius: float = 1.0,
     algorithm: Algorithm = "auto",
@@ -38,9 +38,10 @@ def neighbor_graph(
         The rows.
     y : array-like of shape (n,), default=None
         Classes; needed by "class" and "class_knn".
-    neighborhood : {"knn", "radius", "class", "class_knn"}, default="knn"
+    neighborhood : {"knn", "radius", "class", "class_knn"} or matrix (n, n), default="knn"
         The `n_neighbors` nearest rows; all rows within `radius`; all rows of the same class;
-        the `n_neighbors` nearest rows of the same class.
+        the `n_neighbors` nearest rows of the same class.  In a matrix of one's own, sparse or not,
+        row j is a neighbour of row i where entry (i, j) is not zero.
     n_neighbors : int, default=10
         How many; fewer where a set has no more rows.
     radius : float, default=1.0
@@ -80,6 +81,8 @@ def neighbor_graph(
             f"and radius={radius}."
         )
     n = X.shape[0]
+    if not isinstance(neighborhood, str):
+        return _sorted_edges(X, *_own_pairs(neighborhood, n))
     if neighborhood in ("class", "class_knn"):
         if y is None:
             raise ValueError(f"neighborhood={neighborhood!r} needs the classes y.")
@@ -97,16 +100,37 @@ def neighbor_graph(
     targets = np.concatenate(
         [rows[j] for rows, (_, j) in zip(members, pairs, strict=True)], dtype=np.intp
     )
+    longest = float(radius) * float(radius) if neighborhood == "radius" else np.inf
+    return _sorted_edges(X, sources, targets, longest)
+
+
+def _sorted_edges(
+    X: NDArray[Any], sources: Indices, targets: Indices, longest: float = np.inf
+) -> csr_array:
+    """Return the squared lengths of edges up to `longest`, sorted by row and length."""
     squares = squared_differences(X, sources, targets, X)
     order = np.lexsort((targets, squares, sources))
-    if neighborhood == "radius":
-        order = order[squares[order] <= float(radius) * float(radius)]
-    return csr_of_pairs(sources[order], targets[order], squares[order], (n, n))
+    order = order[squares[order] <= longest]
+    return csr_of_pairs(sources[order], targets[order], squares[order], (len(X), len(X)))
+
+
+def _own_pairs(graph: Any, n: int) -> tuple[Indices, Indices]:
+    """Return the edges of a matrix of one's own, without those from a row to itself."""
+    graph = coo_array(graph)
+    if graph.shape != (n, n):
+        raise ValueError(
+            f"The matrix given for neighborhood must have a row and a column for each of the {n} "
+            f"rows of X, got shape {graph.shape}."
+        )
+    graph.sum_duplicates()
+    i, j = graph.coords
+    kept = (graph.data != 0) & (i != j)
+    return i[kept].astype(np.intp), j[kept].astype(np.intp)
 
 
 def _pairs_within(
     X: NDArray[Any],
-    neighborhood: Neighborhood,
+    neighborhood: str,
     n_neighbors: int,
     radius: float,
     algorithm: Algorithm,

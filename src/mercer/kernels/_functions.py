@@ -208,21 +208,29 @@ class KernelFunction:
 
 
 def resolve_gamma(gamma: float | str, X: Array, weights: Array = None) -> float:
-    """Return a number for gamma: itself, or by the rules of scikit-learn's SVC.
+    """Return a number for gamma: itself, or by a rule, in which a row of weight two counts as two.
 
-    1 / n_features for "auto", and that divided by the variance of all numbers for "scale", in
-    which a row of weight two counts as two rows.
+    The rules of scikit-learn's SVC are 1 / n_features for "auto", and that divided by the variance
+    of all numbers for "scale".  "variance" is 1 / (2σ²) with σ² the sum of the variances of the
+    columns, the mean squared distance of rows from their mean.
     """
     if not isinstance(gamma, str):
         return float(gamma)
-    variance = _variance(X, weights) if gamma == "scale" else 1.0
-    return 1.0 if variance == 0 else 1.0 / (X.shape[1] * variance)
+    if gamma == "auto":
+        return float(1.0 / X.shape[1])
+    by_column = gamma == "variance"
+    total = X.shape[1] * _variance(X, weights, by_column=by_column)
+    return 1.0 if total == 0 else float(1.0 / ((2.0 if by_column else 1.0) * total))
 
 
-def _variance(X: Array, weights: Array) -> float:
-    """Return the variance of all numbers of X."""
+def _variance(X: Array, weights: Array, *, by_column: bool) -> float:
+    """Return the variance of all numbers of X, or the mean of the variances of its columns."""
+    xp: Any = array_namespace(X)
+    axis = 0 if by_column else None
     if weights is None:
-        return float(array_namespace(X).var(X))
-    shares = (weights / weights.max())[:, None]  # at most 1, so that products stay in range
-    count = shares.sum() * X.shape[1]
-    return float((shares * (X - (shares * X).sum() / count) ** 2).sum() / count)
+        return float(xp.mean(xp.var(X, axis=axis)))
+    shares = weights / weights.max()  # at most 1, so that products stay in range
+    shares = like(shares / shares.sum(), X)[:, None]
+    size = 1 if by_column else X.shape[1]
+    mean = xp.sum(shares * X, axis=axis) / size
+    return float(xp.mean(xp.sum(shares * (X - mean) ** 2, axis=axis)) / size)

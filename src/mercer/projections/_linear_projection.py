@@ -25,7 +25,7 @@ from mercer.samples import (
     refuses_dask,
     validate_training,
 )
-from mercer.spectral import generalized_eigh, principal_axes, rotate_ties
+from mercer.spectral import fix_signs, generalized_eigh, principal_axes, rotate_ties
 
 # Eigenvalues below this share of the largest are zero, so that any basis of their vectors will do.
 _TIE = 1e-10
@@ -69,6 +69,29 @@ def solve_projection(
     return values, (V / rows.lengths[:, np.newaxis]).T @ rows.axes / rows.unit
 
 
+def solve_orthogonal(
+    rows: PrincipalRows, A: FloatArray, n_components: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest ratios vᵀAv/vᵀXᵀXv, each v orthogonal to those before, and V (k, d).
+
+    A is in the coordinates U.  There v is u/lengths and the variance is uᵀu, so that the next u
+    has the least uᵀAu among those orthogonal to u_j/lengths² for the directions before.
+    """
+    values, found = np.zeros(n_components), np.zeros((len(A), n_components))
+    weight = rows.lengths**-2.0 * rows.lengths[-1] ** 2
+    scale = float(np.trace(A))
+    for k in range(n_components):
+        before, _ = np.linalg.qr(weight[:, np.newaxis] * found[:, :k], mode="complete")
+        Q = before[:, k:]  # an orthonormal basis of what is left
+        ratios, u = generalized_eigh(Q.T @ A @ Q)
+        shortest = -(Q.T * weight) @ Q
+        u = Q @ rotate_ties(ratios, u, shortest, tol=_TIE * scale)[:, 0]
+        values[k] = max(float(u @ A @ u), 0.0)
+        found[:, k] = u / np.linalg.norm(u * np.sqrt(weight))
+    V = fix_signs(found * np.sqrt(weight)[:, np.newaxis])
+    return values, V.T @ rows.axes
+
+
 @on_dask(
     fit=refuses_dask("neighbours are looked for among all rows"),
     transform=lambda m: (m._n_features_out, np.float64),
@@ -84,7 +107,12 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             FloatInterval(0, 1, closed="neither"),
             None,
         ],
-        "neighborhood": [StrOptions({"knn", "radius", "class", "class_knn"})],
+        "neighborhood": [
+            StrOptions({"knn", "radius", "class", "class_knn"}),
+            "array-like",
+            "sparse matrix",
+            callable,
+        ],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither")],
         "unit_length": ["boolean"],
@@ -102,7 +130,9 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @property
     def _needs_classes(self) -> bool:
-        return self.neighborhood in ("class", "class_knn") or self.label_weight is not None
+        named = isinstance(self.neighborhood, str)  # A matrix is not to be compared with a name.
+        of_classes = named and self.neighborhood in ("class", "class_knn")
+        return of_classes or self.label_weight is not None
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -146,7 +176,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         graph = neighbor_graph(
             rows.coordinates,
             y,
-            neighborhood=self.neighborhood,
+            neighborhood=self.neighborhood(X) if callable(self.neighborhood) else self.neighborhood,
             n_neighbors=self.n_neighbors,
             radius=self.radius / unit,
             algorithm=self.algorithm,

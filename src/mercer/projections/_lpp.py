@@ -60,8 +60,10 @@ class LocalityPreservingProjection(LinearGraphProjection):
         Project on this many principal components first, or on as many as hold this share of the
         variance.  None keeps every direction that has any; give 0.98 or so where there are fewer
         rows than columns, because all of them would fit the graph exactly.
-    neighborhood : {"knn", "radius", "class", "class_knn"}, default="knn"
-        Who is joined: see :func:`mercer.graphs.neighbor_graph`.
+    neighborhood : {"knn", "radius", "class", "class_knn"}, matrix or callable, default="knn"
+        Who is joined: see :func:`mercer.graphs.neighbor_graph`.  A matrix of one's own
+        (n_samples, n_samples), sparse or not, has entries that are not zero where the row has
+        that neighbour; a callable makes it of X.
     n_neighbors, radius : int and float, default=5 and 1.0
         Of the graph.
     affinity : {"heat", "binary"}, default="heat"
@@ -147,7 +149,7 @@ class LocalityPreservingProjection(LinearGraphProjection):
         *,
         n_components: int | None = None,
         pca_components: int | float | None = None,
-        neighborhood: str = "knn",
+        neighborhood: Any = "knn",
         n_neighbors: int = 5,
         radius: float = 1.0,
         affinity: str = "heat",
@@ -197,8 +199,10 @@ class LocalityPreservingProjection(LinearGraphProjection):
         try:
             return solve_projection(rows, (A + A.T) / 2, B, n_components)
         except ValueError:
+            named = isinstance(self.neighborhood, str)  # A matrix is too long for a sentence.
+            graph_name = f"neighborhood={self.neighborhood!r}" if named else "The neighborhood"
             raise ValueError(
-                f"neighborhood={self.neighborhood!r} joins {int((degree < _ALONE).sum())} of "
+                f"{graph_name} joins {int((degree < _ALONE).sum())} of "
                 f"{len(U)} rows to no other, and too few are left for all directions of X: take "
                 "fewer by pca_components, more neighbours, or a wider affinity_width."
             ) from None

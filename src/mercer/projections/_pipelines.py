@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer.projections._lpp import LocalityPreservingProjection
 from mercer.projections._roweis_saul import RoweisSaulProjection
 
+_KEPT = 0.95  # Share of the variance that fisherfaces keep if there are more rows than columns.
+
 
 def roweis_saul_classifier(
     *, n_components: int | None = None, metric: str = "euclidean", **parameters: Any
@@ -112,11 +114,15 @@ def eigenfaces(*, n_components: int | float | None = 0.98, metric: str = "euclid
     return _nearest_neighbor(PCA(n_components=n_components, svd_solver="full"), metric)
 
 
-def fisherfaces(*, n_components: int | None = None, metric: str = "euclidean") -> Pipeline:
+def fisherfaces(
+    *,
+    n_components: int | None = None,
+    pca_components: int | float | str = "auto",
+    metric: str = "euclidean",
+) -> Pipeline:
     """Principal components, Fisher's discriminant, nearest neighbour (fisherfaces).
 
-    The principal components are N − C for N rows of C classes, so that the within-class scatter
-    can be inverted.  The discriminant is a :class:`RoweisSaulProjection` with class means for
+    The discriminant is a :class:`RoweisSaulProjection` with class means for
     reconstructions, with directions scaled to length 1.  scikit-learn's LDA scales them to
     unit within-class scatter, which is nearly nothing here and makes distances noise.
 
@@ -124,6 +130,12 @@ def fisherfaces(*, n_components: int | None = None, metric: str = "euclidean") -
     ----------
     n_components : int, default=None
         Directions; None is one less than there are classes, and more are of no use.
+    pca_components : int, float or "auto", default="auto"
+        Of the first step.  With N rows of C classes, "auto" keeps N − C components where there
+        are more columns than that, so that the within-class scatter can be inverted.  Otherwise it
+        can be inverted anyway, but along directions of nearly no variance it is noise, which the
+        discriminant would prefer: "auto" keeps 95 % of the variance, and at least C − 1
+        components.
     metric : str or callable, default="euclidean"
         Distance of the nearest neighbour.
 
@@ -146,7 +158,7 @@ def fisherfaces(*, n_components: int | None = None, metric: str = "euclidean") -
         unit_length=True,
     )
     pipeline = _nearest_neighbor(fisher, metric)
-    return Pipeline([("pca", _WithinClassPCA()), *pipeline.steps])
+    return Pipeline([("pca", _WithinClassPCA(n_components=pca_components)), *pipeline.steps])
 
 
 def _nearest_neighbor(projection: Any, metric: str) -> Pipeline:
@@ -155,13 +167,22 @@ def _nearest_neighbor(projection: Any, metric: str) -> Pipeline:
 
 
 class _WithinClassPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """PCA to N − C components, on which the within-class scatter has full rank (fisherfaces)."""
+    """PCA to a space where the within-class scatter can be inverted and is not noise."""
+
+    def __init__(self, *, n_components: int | float | str = "auto") -> None:
+        self.n_components = n_components
 
     def fit(self, X: Any, y: Any) -> Self:
         X, y = validate_data(self, X, y, dtype=np.float64)
-        n, d = X.shape
-        count = max(1, min(n - len(np.unique(y)), d))
-        self.pca_ = PCA(n_components=count, svd_solver="full").fit(X)
+        if self.n_components != "auto":
+            self.pca_ = PCA(n_components=self.n_components, svd_solver="full").fit(X)
+            return self
+        (n, d), classes = X.shape, len(np.unique(y))
+        count = n - classes
+        if count >= d:
+            share = PCA(svd_solver="full").fit(X).explained_variance_ratio_.cumsum()
+            count = max(int(np.searchsorted(share, _KEPT)) + 1, classes - 1)
+        self.pca_ = PCA(n_components=max(1, min(count, d)), svd_solver="full").fit(X)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -15,6 +15,7 @@ from mercer.graphs import label_product, perturb_edges, reconstruction_weights, 
 from mercer.projections._linear_projection import (
     LinearGraphProjection,
     PrincipalRows,
+    solve_orthogonal,
     solve_projection,
 )
 
@@ -51,8 +52,10 @@ class RoweisSaulProjection(LinearGraphProjection):
     pca_components : int or float, default=None
         Project on this many principal components first, or on as many as hold this share of the
         variance; None keeps every direction that has any.
-    neighborhood : {"knn", "radius", "class", "class_knn"}, default="class_knn"
-        From whom a row is rebuilt: see :func:`mercer.graphs.neighbor_graph`.
+    neighborhood : {"knn", "radius", "class", "class_knn"}, matrix or callable, default="class_knn"
+        From whom a row is rebuilt: see :func:`mercer.graphs.neighbor_graph`.  A matrix of one's own
+        (n_samples, n_samples), sparse or not, has entries that are not zero where the row has
+        that neighbour; a callable makes it of X.
     n_neighbors, radius : int and float, default=5 and 1.0
         Of the graph.
     weights : {"reconstruction", "uniform"}, default="reconstruction"
@@ -66,10 +69,14 @@ class RoweisSaulProjection(LinearGraphProjection):
         "edges" changes the edges that are there and makes rows add up to one again.  "printed"
         adds to all pairs, as the paper has it: rows then add up to much more than one, class means
         are penalised, and the projection is destroyed.  It is here for the record.
-    constraint : {"auto", "orthonormal", "unit_covariance"}, default="auto"
+    constraint : {"auto", "orthonormal", "unit_covariance", "orthogonal"}, default="auto"
         VᵀV = I as in the paper, or VᵀXᵀXV = I as in NPE.  The first is for faces: with more rows
         than dimensions it finds the directions in which nothing varies.  So "auto" takes the
-        second if the rows outnumber dimensions and classes together.
+        second if the rows outnumber dimensions and classes together.  "orthogonal" is orthogonal
+        NPE: one direction after the other has the least error relative to its variance, among
+        those orthogonal to the ones before, and length 1.
+    discard_first : bool, default=False
+        Leave out the direction of the smallest value, as the paper prints it.
     unit_length : bool, default=False
         Scale directions of unit covariance to length 1.
     algorithm : {"auto", "exact", "approximate"}, default="auto"
@@ -82,7 +89,7 @@ class RoweisSaulProjection(LinearGraphProjection):
     components_ : ndarray of shape (n_components_, n_features)
         The directions.
     eigenvalues_ : ndarray of shape (n_components_,)
-        Squared errors along them, rising.
+        Squared errors along them, rising; relative to the variance unless "orthonormal".
     mean_ : ndarray of shape (n_features,)
         Mean of the training rows.
     constraint_ : str
@@ -107,8 +114,9 @@ class RoweisSaulProjection(LinearGraphProjection):
 
     *Departures from the paper.*  Eqs (3)–(5) print W and its transpose swapped; (6) and (7) are
     read as eigenvectors of MMᵀ.  The constraint is the paper's only where that makes
-    sense (`constraint`).  The first direction is kept: its value is not zero, as the text
-    has it, unless the graph is one of classes, and then it is the best.  Directions of value
+    sense (`constraint`).  The first direction is kept, unless `discard_first`: its value is not
+    zero, as the text has it, unless the graph is one of classes, and then it is the best.  (It is
+    zero in locally linear embedding, where the first eigenvector is constant.)  Directions of value
     zero come in the order of their variance.  A row without neighbours rebuilds itself.
 
     References
@@ -132,7 +140,8 @@ class RoweisSaulProjection(LinearGraphProjection):
         **LinearGraphProjection._parameter_constraints,
         "weights": [StrOptions({"reconstruction", "uniform"})],
         "reg": [Interval(Real, 0, None, closed="neither")],
-        "constraint": [StrOptions({"auto", "orthonormal", "unit_covariance"})],
+        "constraint": [StrOptions({"auto", "orthonormal", "unit_covariance", "orthogonal"})],
+        "discard_first": ["boolean"],
     }
 
     def __init__(
@@ -140,7 +149,7 @@ class RoweisSaulProjection(LinearGraphProjection):
         *,
         n_components: int | None = None,
         pca_components: int | float | None = None,
-        neighborhood: str = "class_knn",
+        neighborhood: Any = "class_knn",
         n_neighbors: int = 5,
         radius: float = 1.0,
         weights: str = "reconstruction",
@@ -148,6 +157,7 @@ class RoweisSaulProjection(LinearGraphProjection):
         label_weight: float | None = None,
         perturbation: str = "edges",
         constraint: str = "auto",
+        discard_first: bool = False,
         unit_length: bool = False,
         algorithm: str = "auto",
         random_state: Any = None,
@@ -162,6 +172,7 @@ class RoweisSaulProjection(LinearGraphProjection):
         self.label_weight = label_weight
         self.perturbation = perturbation
         self.constraint = constraint
+        self.discard_first = discard_first
         self.unit_length = unit_length
         self.algorithm = algorithm
         self.random_state = random_state
@@ -188,5 +199,13 @@ class RoweisSaulProjection(LinearGraphProjection):
         if alpha is not None and self.perturbation == "printed":
             residual = residual - label_product(rows.y, alpha, Z)  # [1] eq. (14)
         A = residual.T @ residual  # [1] eq. (6): MMᵀ
-        B = None if orthonormal else np.eye(Z.shape[1])
-        return solve_projection(rows, A, B, n_components)
+        first = int(self.discard_first)
+        if first and A.shape[0] == 1:
+            raise ValueError("discard_first=True leaves no direction: X varies along one only.")
+        count = min(n_components + first, A.shape[0])
+        if self.constraint_ == "orthogonal":
+            values, directions = solve_orthogonal(rows, A, count)
+        else:
+            B = None if orthonormal else np.eye(Z.shape[1])
+            values, directions = solve_projection(rows, A, B, count)
+        return values[first:], directions[first:]

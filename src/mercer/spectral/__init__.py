@@ -31,6 +31,7 @@ from mercer.spectral._ridge import (
     factor_kernel,
 )
 from mercer.spectral._selection import GreedyPath, greedy_selection
+from mercer.spectral._selection import StopRule as StopRule
 
 __all__ = [
     "GreedyPath",
@@ -61,6 +62,7 @@ _FOR_MERCER = (
     "PanelFactor",
     "RidgeAnswer",
     "Solution",
+    "StopRule",
     "conjugate_gradients",
     "most_panel_rows",
     "split_in_neighbours",

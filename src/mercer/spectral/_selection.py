@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from mercer._arrays import Array
 
+StopRule = Literal["window", "printed"]
+
 # A candidate whose residual is below this share of its diagonal depends on those already taken.
 _DEPENDENT = 1e-11
-# The stop rule looks at the gains of this many steps together: single gains are not monotone.
+# The stop rule "window" looks at this many gains together: single ones are not monotone.
 _WINDOW = 10
 
 
@@ -30,6 +32,7 @@ def greedy_selection(
     targets: Array,
     max_steps: int,
     tol: float = 0.0,
+    stop_rule: StopRule = "window",
 ) -> GreedyPath:
     r"""Take indices s one by one so that tr(U_sᵀ G_ss⁻¹ U_s) grows most at every step.
 
@@ -48,7 +51,11 @@ def greedy_selection(
     max_steps : int
         How many to take at most.
     tol : float, default=0
-        Stop where ten steps together gain less than ten times this, and take back these ten.
+        Steps end where they gain less than this.
+    stop_rule : {"window", "printed"}, default="window"
+        "window" stops where ten steps together gain less than ten times `tol`, and takes back
+        these ten.  "printed" stops behind the first step that gains less than `tol`, and keeps it:
+        J_s − J_(s−1) < ε in [1]_.
 
     Returns
     -------
@@ -94,17 +101,17 @@ def greedy_selection(
         total += gain  # ‖share‖²
         order.append(best)
         criterion.append(total)
-        if looks_settled(criterion, tol):
+        if stop_rule == "printed":
+            if _gained_less(criterion, 1, tol):
+                break
+        elif _gained_less(criterion, _WINDOW, tol):
             del order[-_WINDOW:], criterion[-_WINDOW:]
             break
     return GreedyPath(np.array(order, dtype=np.intp), np.array(criterion))
 
 
-def looks_settled(criterion: list[float], tol: float) -> bool:
-    """Tell whether the last ten steps together gained less than ten times `tol`.
-
-    There must be more than ten steps, because these ten are taken back then.
-    """
-    if tol <= 0 or len(criterion) <= _WINDOW:
+def _gained_less(criterion: list[float], steps: int, tol: float) -> bool:
+    """Tell whether the last steps gained less than `tol` on average; there is one before them."""
+    if tol <= 0 or len(criterion) <= steps:
         return False
-    return criterion[-1] - criterion[-1 - _WINDOW] < _WINDOW * tol
+    return criterion[-1] - criterion[-1 - steps] < steps * tol
