@@ -179,7 +179,7 @@ class ISEClassifier(ProbabilityClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ISEClassifier().fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 3)
-    0.933
+    0.92
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
