@@ -32,6 +32,7 @@ class Directions:
     # (k, k): T, unit upper triangular; the paper reads out Z·T, where Z are the projections.
     shear: FloatArray
     classes: NDArray[np.intp]  # (k,): the class that each direction sets apart
+    lengths: FloatArray  # (k,): ‖w‖ before it was divided by
 
 
 def find_directions(
@@ -60,6 +61,7 @@ def find_directions(
     W = np.zeros((r, 0))
     Z, duals = np.zeros((n, 0)), np.zeros((n, 0))
     chosen: list[int] = []
+    lengths: list[float] = []
     counts = np.bincount(codes[labelled])
     remaining = [1] if len(counts) == 2 else list(range(len(counts)))  # two classes: one problem
     for problem in _turns(remaining, counts, order, rng):
@@ -81,11 +83,12 @@ def find_directions(
         Z = np.column_stack([Z, output / s])
         duals = np.column_stack([duals, alpha / s])
         chosen.append(problem)
+        lengths.append(s)
         lost = space.deflate(w)[labelled]
         if M is not None:
             M -= np.outer(lost, lost)
     shear = np.triu(Z.T @ duals, 1) + np.eye(len(chosen))
-    return Directions(W, duals, shear, np.array(chosen, dtype=np.intp))
+    return Directions(W, duals, shear, np.array(chosen, dtype=np.intp), np.array(lengths))
 
 
 def _turns(

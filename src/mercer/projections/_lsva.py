@@ -122,6 +122,9 @@ class LaplacianSupportVectorAnalysis(
         Ã of the paper.
     direction_classes_ : ndarray of shape (n_components_,)
         The class that each direction sets apart; of two classes, the second.
+    lengths_ : ndarray of shape (n_components_,)
+        ‖w‖ of each direction before it is normalised: line 11 of Algorithm 1, as printed, is
+        ``transform(X) * lengths_``.
     n_components_ : int
         Directions found: fewer than asked for where the rest would be noise (a warning says so).
     classes_ : ndarray
@@ -301,6 +304,7 @@ class LaplacianSupportVectorAnalysis(
         _warn_of_degenerate_steps(found, asked, self.laplacian_weight)
         self.n_components_ = found.W.shape[1]
         self.direction_classes_ = self.classes_[found.classes]
+        self.lengths_ = found.lengths
         self.dual_directions_ = found.duals
         space = setting.space
         if space.axes is not None:

@@ -110,9 +110,9 @@ class _Gathered:
                     continue
                 for protocol in method.protocols:
                     jobs = self.jobs.get((source, t, r, m, protocol), [])
-                    if jobs:
-                        key = (study.name, table.key, row.label, column, method.reading, protocol)
-                        self._add_cell(key, table, row, column, jobs)
+                    for reading, variant in method.readings(protocol).items() if jobs else ():
+                        key = (study.name, table.key, row.label, column, reading, protocol)
+                        self._add_cell(key, table, row, variant or column, jobs)
                         found = True
             if not found and (row.label, column) in table.published:
                 self._add_unmeasured(study, table, row, column)
@@ -132,8 +132,9 @@ class _Gathered:
         )
 
     def _add_cell(
-        self, key: tuple[str, ...], table: Table, row: Row, column: str, jobs: Sequence[Job]
+        self, key: tuple[str, ...], table: Table, row: Row, field: str, jobs: Sequence[Job]
     ) -> None:
+        column = key[3]
         outcomes = [(job, self.stored[job.file]) for job in jobs]
         done = [(job, stored) for job, stored in outcomes if stored is not None]
         for job, stored in outcomes:
@@ -148,7 +149,7 @@ class _Gathered:
             mark = "failed" if reason else "not run"
             self.lines["cells"].append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
             return
-        values, dimension = _best_dimension(done, column, table.better)
+        values, dimension = _best_choice(done, field, table.better)
         for (job, stored), replicates in zip(done, values, strict=True):
             details = json.dumps(stored.details, ensure_ascii=False) if stored.details else ""
             for value in replicates:
@@ -166,19 +167,23 @@ class _Gathered:
         )
 
 
-def _best_dimension(
-    done: Sequence[tuple[Job, Stored]], column: str, better: str | None
+def _best_choice(
+    done: Sequence[tuple[Job, Stored]], field: str, better: str | None
 ) -> tuple[list[NDArray[np.float64]], float | None]:
-    """Where jobs return a value per dimension, take the one with the best mean over all jobs."""
-    matrices = [stored.values[column] for _, stored in done]
-    if max(matrix.shape[1] for matrix in matrices) == 1:
+    """Return the replicates of each job, and the dimension.
+
+    Where jobs return a value for each choice and dimension, those with the best mean over all jobs
+    are taken.
+    """
+    arrays = [stored.values[field] for _, stored in done]
+    if max(array[0].size for array in arrays) == 1:
         chosen = [stored.details.get("dimension") for _, stored in done]
         known = [float(value) for value in chosen if value is not None]
-        return [matrix[:, 0] for matrix in matrices], float(np.mean(known)) if known else None
-    width = min(matrix.shape[1] for matrix in matrices)
-    means = np.concatenate([matrix[:, :width] for matrix in matrices]).mean(axis=0)
-    best = int(means.argmin() if better == "lower" else means.argmax())
-    return [matrix[:, best] for matrix in matrices], float(best + 1)
+        return [array.ravel() for array in arrays], float(np.mean(known)) if known else None
+    width = min(array.shape[-1] for array in arrays)
+    means = np.concatenate([array[..., :width] for array in arrays]).mean(axis=0)
+    best = np.unravel_index(means.argmin() if better == "lower" else means.argmax(), means.shape)
+    return [array[(slice(None), *best)] for array in arrays], float(best[-1] + 1)
 
 
 def _choose_readings(cells: pd.DataFrame) -> pd.DataFrame:

@@ -160,7 +160,7 @@ def _row_jobs(
             for replication in range(_replications(row, method, quick)):
                 seed = _seed(study.name, row.dataset or "", replication)
                 names = (study.name, table.key, row.label, method.columns[0], method.reading)
-                facts = [*names, method.columns, row.dataset, kind, replication, seed, options]
+                facts = [*names, method.fields(kind), row.dataset, kind, replication, seed, options]
                 yield Job(
                     source=source,
                     kind="table",
@@ -223,7 +223,7 @@ def _absent(folder: str | None) -> dict[str | None, str]:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a job gave, by column, or the error that ended it."""
+    """What a job gave, by column or variant, or the error that ended it."""
 
     outcome: Any
     columns: tuple[str, ...]
@@ -241,7 +241,8 @@ def compute_job(job: Job, folder: str | None) -> Computed:
             outcome = _ready_to_send(function(task))
         seconds = time.perf_counter() - start
         if job.kind == "table":
-            columns = load_study(job.source).tables[job.part].methods[job.method].columns
+            method = load_study(job.source).tables[job.part].methods[job.method]
+            columns = method.fields(job.protocol)
     except OSError:
         raise  # a full disk, or a data set that is gone: later jobs would fail too
     except Exception as error:

@@ -48,9 +48,10 @@ class Outcome:
     Parameters
     ----------
     values : array-like or mapping from column to array-like
-        One number, one for every replicate in the job, or a matrix of replicates and dimensions
-        of which the best dimension is taken later; a mapping where the method fills several
-        columns of its table.
+        One number, one for every replicate in the job, or an array of replicates and dimensions,
+        or of replicates, choices and dimensions, of which the best choice and dimension over all
+        jobs are taken later; a mapping where the method fills several columns of its table, or
+        has several variants.
     predictions : mapping from name to array, default={}
         Predicted classes (and ``"rows"``, ``"truth"`` where they help), to be kept.
     details : mapping from name to number or text, default={}
@@ -103,6 +104,10 @@ class Method:
         ``run(task) -> Outcome``: a function at the top level of its file.
     reading : str, default=""
         Which reading of the paper this is, where a column has several.
+    variants : tuple of str, default=()
+        What else can be read in several ways, where one job has the numbers for all of them: its
+        outcome in the paper's protocol is a mapping from variant to values.  The honest protocol
+        has the first one.  Only for methods that fill one column.
     protocols : tuple of {"paper", "honest", "either"}
         "paper": as printed, with its optimism; "honest": everything chosen on training rows
         alone; "either": nothing is chosen, so that the two are the same.
@@ -117,12 +122,24 @@ class Method:
     columns: tuple[str, ...]
     run: Callable[["Task"], Outcome]
     reading: str = ""
+    variants: tuple[str, ...] = ()
     protocols: tuple[Protocol, ...] = ("either",)
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
     replications: int | None = None
     quick_replications: int | None = None
+
+    def fields(self, protocol: Protocol) -> tuple[str, ...]:
+        """Return what the outcome of a job has values for: the columns, or the variants."""
+        return self.variants if self.variants and protocol == "paper" else self.columns
+
+    def readings(self, protocol: Protocol) -> dict[str, str]:
+        """Return the readings that a job has numbers for, each with its field if it has one."""
+        if not self.variants:
+            return {self.reading: ""}
+        named = {", ".join(filter(None, (self.reading, one))): one for one in self.variants}
+        return named if protocol == "paper" else {next(iter(named)): ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +162,11 @@ class Table:
         As made by :func:`read_published`.
     reasons : mapping from (row label or "*", column or "*") to str, default={}
         Why a published number is not reached, where that is known; shown only where it is not.
+    misprints : mapping from (row label, column) to str, default={}
+        Published numbers that the paper itself contradicts, and how: they are not judged.
+    one_draw : bool, default=False
+        Whether the published numbers are those of one random draw, and the measured ones means
+        over many: they are not judged either.
     note : str, default=""
         What a reader must know: the protocol in words, misprints.
 
@@ -163,6 +185,8 @@ class Table:
     methods: tuple[Method, ...]
     published: Mapping[tuple[str, str], Published] = field(default_factory=dict)
     reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    misprints: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    one_draw: bool = False
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -215,6 +239,26 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a paper says in words, judged in words by what was measured.
+
+    Parameters
+    ----------
+    said : str
+        The claim, as near to the paper's words as one sentence allows.
+    where : str
+        Where it stands: "section V", "Table VII".
+    judge : callable
+        ``judge(cells) -> str`` for the rows of the study in ``cells.csv``: one sentence that says
+        whether the claim holds, with the numbers; an empty one where too little was measured.
+    """
+
+    said: str
+    where: str
+    judge: Callable[["pd.DataFrame"], str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A paper's experiments.
 
@@ -230,6 +274,8 @@ class Study:
         What of the paper cannot be had at all.
     protocol : mapping from "paper" and "honest" to str, default={}
         The two protocols in words.
+    claims : tuple of Claim, default=()
+        What the paper says beside its tables.
     """
 
     name: str
@@ -239,6 +285,7 @@ class Study:
     figures: tuple[Figure, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
 
     def __post_init__(self) -> None:
         labels = [row.label for table in self.tables for row in table.rows]

@@ -82,6 +82,6 @@ def write_atomically(path: Path, text: str) -> None:
 
 def _matrix(values: Any, column: str) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim > 2 or array.size == 0:
+    if array.ndim > 3 or array.size == 0:
         raise ValueError(f"Column {column!r} got values of shape {array.shape}.")
-    return array if array.ndim == 2 else array.reshape(-1, 1)
+    return array if array.ndim > 1 else array.reshape(-1, 1)

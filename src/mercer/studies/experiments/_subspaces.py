@@ -45,6 +45,11 @@ _KDA_SHRINKAGE = 1e-3
 _KERNEL_LPP_VARIANCE = 0.9999
 
 
+# Readings of "the best λ", and of line 11 of Algorithm 1.
+EACH_FOLD, ALL_FOLDS = "λ for each fold", "one λ"
+EACH_FOLD_PRINTED, ALL_FOLDS_PRINTED = (f"{one}, X·W as printed" for one in (EACH_FOLD, ALL_FOLDS))
+
+
 # Parts of a data set -----------------------------------------------------------------------------
 
 
@@ -95,20 +100,11 @@ def _choose(
     fit: Callable[[Array, Array, Sequence[float]], Sequence[Any]],
     width: int,
 ) -> Outcome:
-    """Choose the weight λ and the dimension: by the test rows (paper) or without them (honest).
-
-    The paper takes the weight of the least test error in every fold; the dimension of the least
-    mean error is found when all folds are there.
-    """
-    weights, k = _weights(task.options), task.options.get("neighbors", 1)
+    """Choose the weight λ and the dimension: by the test rows (paper) or without them (honest)."""
+    weights = _weights(task.options)
     if task.protocol == "paper":
-        named = label_surface(lambda X, y: fit(X, y, weights), part, width, neighbors=k)
-        errors = 100 * np.mean(named != part.y_test, axis=2)
-        best, each = errors.argmin(axis=0), np.arange(width)
-        return Outcome(
-            values=errors[best, each][np.newaxis],
-            predictions=kept_predictions(part, named[best, each]),
-        )
+        return _paper_outcome(fit(part.X_train, part.y_train, weights), part, width, task.options)
+    k = task.options.get("neighbors", 1)
     surface = nested_surface(
         lambda X, y: fit(X, y, weights),
         part,
@@ -129,6 +125,39 @@ def _choose(
         predictions=kept_predictions(part, named),
         details=details,
     )
+
+
+def _paper_outcome(
+    models: Sequence[Any], part: Holdout, width: int, options: Mapping[str, Any]
+) -> Outcome:
+    """Return the errors of models, one for each weight λ, as both readings of "the best λ" ask.
+
+    The one with the least test error in this fold, for each dimension; or all of them, of which
+    one λ and one dimension are taken when all folds are there.  What is kept as predicted is by
+    the first reading.
+    """
+    neighbors = options.get("neighbors", 1)
+    named = label_surface(lambda X, y: models, part, width, neighbors=neighbors)
+    errors = _per_cent_wrong(named, part)
+    best, each = errors.argmin(axis=0), np.arange(width)
+    predictions = kept_predictions(part, named[best, each])
+    if len(models) == 1:
+        return Outcome(values=errors, predictions=predictions)
+    values = {EACH_FOLD: errors[best, each][np.newaxis], ALL_FOLDS: errors[np.newaxis]}
+    if "gamma" not in options:  # line 11 of Algorithm 1: X·W, not divided by lengths
+        scaled = label_surface(
+            lambda X, y: [_AsPrinted(model) for model in models], part, width, neighbors=neighbors
+        )
+        errors = _per_cent_wrong(scaled, part)
+        values |= {
+            EACH_FOLD_PRINTED: errors.min(axis=0)[np.newaxis],
+            ALL_FOLDS_PRINTED: errors[np.newaxis],
+        }
+    return Outcome(values=values, predictions=predictions)
+
+
+def _per_cent_wrong(named: Array, part: Holdout) -> Array:
+    return np.asarray(100 * np.mean(named != part.y_test, axis=-1))
 
 
 def _weights(options: Mapping[str, Any]) -> Sequence[float]:
@@ -217,6 +246,17 @@ class _NoDirection:
 
     def transform(self, X: Array) -> Array:
         return np.empty((len(X), 0))
+
+
+class _AsPrinted:
+    """Projections that are not divided by the lengths of the normal vectors."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def transform(self, X: Array) -> Array:
+        Z = self.model.transform(X)
+        return Z * self.model.lengths_ if Z.shape[1] else Z
 
 
 def _fit_one(lsva: LaplacianSupportVectorAnalysis, X: Array, y: Array) -> Any:
