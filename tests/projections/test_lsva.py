@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from mercer.projections import LaplacianSupportVectorAnalysis
+from mercer.projections import LaplacianSupportVectorAnalysis, LaplacianSVC
 from oracles import projections as oracle
 
 LOSSES = ["hinge", "squared_hinge", "squared_error"]
@@ -64,6 +64,22 @@ def test_kernel_is_algorithm_1_on_the_explicit_map(loss, unlabelled):
     W = oracle.lsva(oracle.quadratic_map(X), problems, graph(X), 0.5, 2.0, loss)
     assert_same(ours.transform(X), oracle.quadratic_map(X) @ W)
     assert_same(ours.transform(new), oracle.quadratic_map(new) @ W)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lengths_turn_projections_into_outputs_of_the_machines(loss, kernel):
+    """The first direction is a Laplacian SVM: its output is the length times z, plus an intercept."""
+    X, y = data(classes=2)
+    shared = {"kernel": kernel, "gamma": 0.7, "loss": loss, "C": 2.0, "tol": 1e-8}
+    ours = model(**shared).fit(X, y)
+    svc = LaplacianSVC(**shared, laplacian_weight=0.5, n_neighbors=K, affinity_width=WIDTH)
+    output = svc.fit(X, y).decision_function(X) - svc.intercept_[0]
+    projected = ours.transform(X)[:, 0] * ours.lengths_[0]
+    difference = projected - output  # the same but for a common offset
+    np.testing.assert_allclose(difference - difference.mean(), 0, atol=1e-6 * np.ptp(output))
+    assert ours.lengths_.shape == (2,)
+    assert (ours.lengths_ > 0).all()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
