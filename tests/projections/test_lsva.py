@@ -69,7 +69,7 @@ def test_kernel_is_algorithm_1_on_the_explicit_map(loss, unlabelled):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_lengths_turn_projections_into_outputs_of_the_machines(loss, kernel):
-    """The first direction is a Laplacian SVM: its output is the length times z, plus an intercept."""
+    """The first direction is a Laplacian SVM, whose output is the length times z and an offset."""
     X, y = data(classes=2)
     shared = {"kernel": kernel, "gamma": 0.7, "loss": loss, "C": 2.0, "tol": 1e-8}
     ours = model(**shared).fit(X, y)
