@@ -61,6 +61,41 @@ def test_split_takes_so_many_of_every_class():
     assert not np.array_equal(experiment._split(task(per_class=15, seed=2))[0], train)
 
 
+def test_first_images_are_those_that_come_first():
+    """Of rows in any order: the first two of class 0 are 1 and 4, of class 1 0 and 2."""
+
+    class Mixed(Task):
+        def load(self, name=None):
+            y = np.array([1, 0, 1, 1, 0, 0, 1, 0])
+            return SimpleNamespace(y=y, train_idx=None, test_idx=None)
+
+    for seed in (0, 1):
+        job = Mixed(
+            row=DIGITS, protocol="paper", replication=0, seed=seed,
+            options={"per_class": 2, "first": True},
+        )  # fmt: skip
+        train, test = experiment._split(job)
+        np.testing.assert_array_equal(train, [0, 1, 2, 4])
+        np.testing.assert_array_equal(test, [3, 5, 6, 7])
+
+
+def test_first_images_are_of_the_registered_training_part():
+    class Registered(Task):
+        def load(self, name=None):
+            y = np.arange(12) % 2
+            return SimpleNamespace(
+                y=y, train_idx=np.array([[9, 8, 7, 6, 5, 4]]), test_idx=np.arange(4)[None]
+            )
+
+    job = Registered(
+        row=DIGITS, protocol="paper", replication=0, seed=0,
+        options={"per_class": 1, "first": True},
+    )  # fmt: skip
+    train, test = experiment._split(job)
+    np.testing.assert_array_equal(train, [8, 9])
+    np.testing.assert_array_equal(test, np.arange(4))
+
+
 def test_a_registered_test_set_is_kept():
     class Registered(Task):
         def load(self, name=None):
@@ -122,13 +157,65 @@ def test_rates_are_those_of_direct_use(method):
         assert outcome.values[0, d - 1] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("stated", "dimension"), [(7, 7), ("C − 1", 9)])
+@pytest.mark.parametrize("method", ["RS", "LDA"])
+def test_a_stated_dimension_is_the_one_of_the_rate(method, stated, dimension):
+    options = {"method": method, "parameters": {}, **SMALL}
+    outcome = experiment.rates(task("either", **options, dimension=stated))
+    curve = experiment.rates(task("paper", **options)).values[0]
+    assert outcome.details == {"dimension": dimension}
+    assert outcome.values == pytest.approx(curve[dimension - 1])
+    assert outcome.values != pytest.approx(curve[dimension - 2])
+    kept = outcome.predictions
+    assert outcome.values == pytest.approx(100 * np.mean(kept["truth"] == kept["predicted"]))
+
+
+def test_parameters_replace_those_of_laplacianfaces_and_fisherfaces():
+    laplacian = experiment._projection("Laplacian", {"pca_components": 0.95}, 30)
+    assert (laplacian.pca_components, laplacian.n_components, laplacian.unit_length) == (
+        0.95, 30, True,
+    )  # fmt: skip
+    assert not experiment._projection("Laplacian", {"unit_length": False}, 30).unit_length
+    fisher = experiment._projection("LDA", {"pca_components": 0.95}, 30)
+    assert fisher.named_steps["pca"].n_components == 0.95
+
+
+def test_readings_with_a_stated_dimension_choose_nothing():
+    stated = 0
+    for table in (study.TABLE_2, study.TABLE_3):
+        for method in table.methods:
+            if method.run is experiment.rates:
+                dimension = method.options.get("dimension")
+                assert method.protocols == (
+                    ("paper", "honest") if dimension is None else ("either",)
+                )
+                assert (f"d = {dimension}" in method.reading) == (dimension is not None)
+                stated += dimension is not None
+    assert stated == 10 + 14
+
+
+def test_first_images_have_one_split():
+    for table, count in ((study.TABLE_2, 20), (study.TABLE_3, 0), (study.TABLE_4, 1)):
+        first = [method for method in table.methods if "first images" in method.reading]
+        assert len(first) == count
+        assert all(method.replications == 1 and method.options["first"] for method in first)
+        rest = [method for method in table.methods if method not in first]
+        assert not any(method.options.get("first") for method in rest)
+
+
+def test_step_0_is_in_the_parameters_where_the_reading_says_so():
+    for method in study.TABLE_3.methods:
+        parameters = method.options.get("parameters", {})
+        assert (parameters.get("pca_components") == 0.95) == ("PCA 95 %" in method.reading)
+
+
 def test_readings_differ_and_work():
     best = {}
     for method in study.TABLE_3.methods:
         if method.run is experiment.rates:
             outcome = experiment.rates(task(**{**method.options, **SMALL, "every": 2}))
             best[method.columns[0], method.reading] = np.max(outcome.values)
-    assert len(best) == 11
+    assert len(best) == 27
     assert min(best["RS", "same class"], best["Laplacian", "same class"], best["PCA", ""]) > 85
     assert best["RS", "nearest (literal)"] < 80  # orthonormal: where nothing varies
     assert len({round(value, 6) for value in best.values()}) > 5
@@ -422,7 +509,41 @@ def test_jobs_cover_every_table():
     assert {job.part for job in jobs} == set(range(9))
     mnist = [job for job in jobs if study.STUDY.tables[job.part].key == "3"]
     assert all(job.options["every"] == 5 for job in mnist)
-    assert len(mnist) == 2 * 11 + 1
+    assert len(mnist) == 2 * (11 + 2) + 14 + 1
+
+
+def first_images(table, label, column, reading):
+    """Return what the jobs of one cell have, by protocol."""
+    row = next(row for row in table.rows if row.label == label)
+    (method,) = [m for m in table.methods if (m.columns[0], m.reading) == (column, reading)]
+    options = {**row.options, **method.options}
+    return {
+        protocol: method.run(
+            Task(row=row, protocol=protocol, replication=0, seed=0, options=options)
+        )
+        for protocol in method.protocols
+    }
+
+
+@pytest.mark.data
+def test_the_first_four_images_of_orl_give_the_published_rate():
+    found = first_images(
+        study.TABLE_2, "ORL 32×32", "RS", "same class, first images, d = C − 1"
+    )["either"]  # fmt: skip
+    kept = found.predictions
+    assert np.count_nonzero(kept["truth"] == kept["predicted"]) == 229
+    assert len(kept["truth"]) == 240
+    assert found.details == {"dimension": 39}
+    published = study.TABLE_2.published["ORL 32×32", "RS"].value
+    assert found.values == pytest.approx(published, abs=0.01)
+
+
+@pytest.mark.data
+def test_the_first_four_images_of_orl_nearly_give_the_published_counts():
+    found = first_images(study.TABLE_4, "ORL", "e00", "same class, first images")["either"].values
+    counts = {name: found[name] for name in ("e00", "e01", "e10", "e11")}
+    assert counts == {"e00": 10, "e01": 8, "e10": 2, "e11": 220}  # published: 11, 8, 2, 219
+    assert found["χ²"] == pytest.approx(2.5)
 
 
 @pytest.mark.data

@@ -58,14 +58,19 @@ def _images(task: Task, rows: Array | slice = slice(None)) -> Array:
 
 
 def _split(task: Task) -> tuple[Array, Array]:
-    """Draw `per_class` training images of every class; test on the rest, or on the test set."""
+    """Draw `per_class` training images of every class; test on the rest, or on the test set.
+
+    With the option `first` nothing is drawn: they are the first ones of every class.
+    """
     data = task.load()
     pool = np.arange(len(data.y)) if data.train_idx is None else data.train_idx[0]
     rng = task.rng()
     labels = data.y[pool]
     count = task.options["per_class"]
-    drawn = [rng.permutation(pool[labels == label])[:count] for label in np.unique(labels)]
-    train = np.sort(np.concatenate(drawn))
+    of_class = [pool[labels == label] for label in np.unique(labels)]
+    if not task.options.get("first", False):
+        of_class = [rng.permutation(rows) for rows in of_class]
+    train = np.sort(np.concatenate([rows[:count] for rows in of_class]))
     test = np.setdiff1d(pool, train) if data.test_idx is None else data.test_idx[0]
     return train, test[:: task.options.get("every", 1)]
 
@@ -95,19 +100,36 @@ def _projection(kind: str, parameters: dict[str, Any], width: int) -> Any:
     if kind == "PCA":
         return eigenfaces(n_components=None)[:-1]
     if kind == "LDA":
-        return fisherfaces()[:-1]
-    shared = {"n_components": width, "n_neighbors": _NEIGHBOURS, **parameters}
+        return fisherfaces(**parameters)[:-1]
+    shared: dict[str, Any] = {"n_components": width, "n_neighbors": _NEIGHBOURS}
     if kind == "RS":
-        return RoweisSaulProjection(**shared)
-    return LocalityPreservingProjection(pca_components=0.98, unit_length=True, **shared)
+        return RoweisSaulProjection(**shared, **parameters)
+    shared |= {"pca_components": 0.98, "unit_length": True}
+    return LocalityPreservingProjection(**{**shared, **parameters})
+
+
+def _rate_in(model: Any, part: Holdout, dimension: int) -> Outcome:
+    """Return the rate of the nearest neighbour in the first `dimension` directions."""
+    fitted = clone(model).fit(part.X_train, part.y_train)
+    near, far = (fitted.transform(X)[:, :dimension] for X in (part.X_train, part.X_test))
+    predicted = _nearest(near, part.y_train, far)
+    return per_cent_right(part, predicted, details={"dimension": near.shape[1]})
 
 
 def rates(task: Task) -> Outcome:
-    """Recognition rate of the nearest neighbour, the dimension chosen by the protocol."""
+    """Recognition rate of the nearest neighbour, the dimension chosen by the protocol.
+
+    The option `dimension` names it instead: a number, or "C − 1".
+    """
     options = task.options
     part = _part(task)
     width = min(options["dimensions"], len(part.y_train) - 1)
     model = _projection(options["method"], options.get("parameters", {}), width)
+
+    stated = options.get("dimension")
+    if stated is not None:
+        count = len(np.unique(part.y_train)) - 1 if stated == "C − 1" else stated
+        return _rate_in(model, part, count)
 
     def fit(X: Array, y: Array) -> Sequence[Any]:
         return [clone(model).fit(X, y)]
@@ -122,10 +144,7 @@ def rates(task: Task) -> Outcome:
         seed=task.seed,
         used=options.get("folds_used"),
     )
-    best = int(surface[0].argmin()) + 1
-    (fitted,) = fit(part.X_train, part.y_train)
-    near, far = (fitted.transform(X)[:, :best] for X in (part.X_train, part.X_test))
-    return per_cent_right(part, _nearest(near, part.y_train, far), details={"dimension": best})
+    return _rate_in(model, part, int(surface[0].argmin()) + 1)
 
 
 def plain(task: Task) -> Outcome:
