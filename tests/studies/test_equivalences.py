@@ -15,11 +15,12 @@ TABLE = STUDY.tables[0]
 FIGURES = {figure.key: figure for figure in STUDY.figures}
 
 
-def run(row, method, draws=3, seed=4):
+def run(row, column, rule=None, draws=3, seed=4):
+    """What the method of a column returns; the rule is that of the ISE classifier."""
     found = next(r for r in TABLE.rows if r.label == row)
-    options = {**found.options, **TABLE.methods[method].options, "draws": draws}
-    task = Task(row=found, protocol="either", replication=0, seed=seed, options=options)
-    return TABLE.methods[method].run(task)
+    method = next(m for m in TABLE.methods if column in m.columns and m.options.get("rule") == rule)
+    options = {**found.options, **method.options, "draws": draws}
+    return method.run(Task(row=found, protocol="either", replication=0, seed=seed, options=options))
 
 
 def kernel(A, B, width):
@@ -76,37 +77,78 @@ def test_the_svm_is_a_weighted_ise_rule(outliers):
     )
 
 
-def test_shares_follow_from_the_predictions_kept():
-    outcome = run("Fig. 3", 0)
+@pytest.mark.parametrize("rule", ["plane", "append"])
+def test_shares_follow_from_the_predictions_kept(rule):
+    outcome = run("Fig. 4", "same class, %", rule)
     kept = outcome.predictions
-    pairs = {"same class, %": ("ise", "svm"), "ISE right, %": ("ise", "truth"),
-             "SVM right, %": ("svm", "truth")}  # fmt: skip
+    pairs = {"same class, %": ("ise", "svm"), "ISE right, %": ("ise", "truth")}
     for column, (one, other) in pairs.items():
         np.testing.assert_allclose(
             outcome.values[column], 100 * np.mean(kept[one] == kept[other], axis=1)
         )
-    assert (outcome.values["digits in common"] > 5).all()
-    moons = draw_moons(np.random.default_rng([4, 2]))
-    model = ISEClassifier(bandwidth=moons.bandwidth).fit(moons.X, moons.y)
+    moons = draw_moons(np.random.default_rng([4, 2]), outliers=5)
+    model = ISEClassifier(bandwidth=moons.bandwidth, rule=rule).fit(moons.X, moons.y)
     assert np.array_equal(model.predict(moons.X_test), kept["ise"][2])
-    assert outcome.values["σ"][2] == moons.bandwidth
+
+
+def test_what_the_svm_has_in_common_with_the_weighted_rule():
+    values = run("Fig. 3", "σ").values
+    kept = run("Fig. 3", "same class, %", "plane").predictions
+    assert (values["digits in common"] > 5).all()
+    assert values["σ"][2] == draw_moons(np.random.default_rng([4, 2])).bandwidth
+    np.testing.assert_allclose(
+        values["SVM right, %"], 100 * np.mean(kept["svm"] == kept["truth"], axis=1)
+    )
+
+
+def test_the_rules_are_one_where_classes_are_of_equal_size():
+    """(34)–(36) by the formulas, and the nearest mean of (39)."""
+
+    def answers(row, rule):
+        return run(row, "same class, %", rule, draws=20).predictions["ise"]
+
+    assert np.array_equal(answers("Fig. 3", "plane"), answers("Fig. 3", "append"))
+    assert not np.array_equal(answers("Fig. 4", "plane"), answers("Fig. 4", "append"))
+    moons = draw_moons(np.random.default_rng(3), outliers=5)
+    width = np.sqrt(2) * moons.bandwidth
+    first, second = moons.X[moons.y == 0], moons.X[moons.y == 1]
+    for rule in ("plane", "append"):
+        upper = []
+        for x in moons.X_test[::20]:
+            sets = [
+                (np.vstack([first, [x]]), second),
+                (first, np.vstack([second, [x]])),
+            ]
+            if rule == "plane":
+                sets = [(second, [x]), (first, [x])]
+            ise = [
+                kernel(A, A, width).mean()
+                - 2 * kernel(A, np.asarray(B), width).mean()
+                + kernel(np.asarray(B), np.asarray(B), width).mean()
+                for A, B in sets
+            ]
+            upper.append(ise[0] >= ise[1])
+        predicted = moons.ise(rule).predict(moons.X_test[::20])
+        assert np.array_equal(predicted == 0, upper)
 
 
 def test_jobs_repeat_themselves_in_any_order():
-    first, other, again = run("Fig. 4", 0), run("Fig. 3", 0), run("Fig. 4", 0)
+    first, other, again = run("Fig. 4", "σ"), run("Fig. 3", "σ"), run("Fig. 4", "σ")
     for column in first.values:
         assert np.array_equal(first.values[column], again.values[column])
     assert not np.array_equal(first.values["σ"], other.values["σ"])
 
 
 def test_outliers_are_lost_by_ise_and_found_by_the_svm():
-    values = run("Fig. 4", 1, draws=10).values
-    assert (values["outliers right by ISE, %"] == 0).all()
-    assert values["outliers right by SVM, %"].mean() > 80
+    for rule in ("plane", "append"):
+        found = run("Fig. 4", "outliers right by ISE, %", rule, draws=10).values
+        assert np.max(found) == 0
+    assert np.mean(run("Fig. 4", "outliers right by SVM, %", draws=10).values) > 80
 
 
 def test_moons_further_apart_are_classified_alike():
-    assert (run("Fig. 3, moons further apart", 0, draws=5).values["same class, %"] == 100).all()
+    values = run("Fig. 3, moons further apart", "same class, %", "plane", draws=5).values
+    assert (values["same class, %"] == 100).all()
 
 
 # Figures -----------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class Dataset:
         data; ``zip(train_idx, test_idx)`` is what scikit-learn takes as ``cv``.
     is_original : ndarray of shape (partitions,) or None
         Whether each partition is as its authors published it, or was drawn later with
-        the same sizes because the published one is lost.
+        the same sizes because the published one is not in the folder of data sets.
     info : DatasetInfo
         The registry entry: description, licence, source, checksums.
     """

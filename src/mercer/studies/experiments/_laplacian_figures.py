@@ -11,6 +11,7 @@ from mercer.bandwidth import silverman_bandwidth
 from mercer.classifiers import LaplacianClassifier, NearestAngleClassifier, ParzenClassifier
 from mercer.kernels import gamma_from_width, mercer_width
 from mercer.projections import LaplacianFeatureMap
+from mercer.studies._model import Outcome
 from mercer.studies._panels import Line, Panel, Points, Raster
 from mercer.studies._task import Task
 from mercer.studies.experiments._plane import (
@@ -28,7 +29,9 @@ from mercer.sums import kernel_sum
 CLASSIFIERS = {"Parzen window Bayes": "parzen", "SVM": "svm", "Laplacian": "laplacian"}
 
 _NAMES = ("Gaussian", "ring")
-_RING = _NAMES.index("ring")
+_GAUSSIAN, _RING = 0, 1
+# What `classify_beside_outlier` returns for every draw.
+BESIDE = ("right without it, %", "right with it, %", "changed, %", "its weight", "the bound")
 _GRID = 60
 
 
@@ -80,21 +83,47 @@ def draw_weights(task: Task) -> list[Panel]:
 
 
 def draw_outlier(task: Task) -> list[Panel]:
-    """Fig. 3: an outlier with the ring's label, and what becomes of new points."""
-    X, y = ring(task.rng())
-    # The width is that without the outlier: the paper says that the other weights do not change.
-    bandwidth = silverman_bandwidth(X)
-    X, y = np.vstack([X, [8.0, 8.0]]), np.append(y, _RING)
-    model = LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
-    alpha, bound = _alpha(model), _height(model) ** 0.5
+    """Fig. 3: an outlier of the ring, then of the Gaussian, and what becomes of new points."""
     X_new, y_new = ring(np.random.default_rng([task.seed, 1]))
-    n_wrong = np.sum(model.predict(X_new) != y_new)
-    weighed = f"(a) training set; weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}"
-    tested = f"(b) test set: {n_wrong} of {len(y_new)} wrong"
-    return [
-        show_sample(weighed, X, y, _NAMES, _significant(X, alpha)),
-        show_answers(tested, model, X_new, y_new, _NAMES),
-    ]
+    panels = []
+    for letters, label in (("ab", _RING), ("cd", _GAUSSIAN)):
+        X, y, model = _beside_outlier(*ring(task.rng()), label)
+        alpha, bound = _alpha(model), _height(model) ** 0.5
+        n_wrong = np.sum(model.predict(X_new) != y_new)
+        weighed = f"weight of the outlier {alpha[-1]:.1f}, bound {bound:.1f}"
+        trained = f"({letters[0]}) outlier of the {_NAMES[label]}; {weighed}"
+        tested = f"({letters[1]}) test set: {n_wrong} of {len(y_new)} wrong"
+        panels += [
+            show_sample(trained, X, y, _NAMES, _significant(X, alpha)),
+            show_answers(tested, model, X_new, y_new, _NAMES),
+        ]
+    return panels
+
+
+def classify_beside_outlier(task: Task) -> Outcome:
+    """Return what an outlier changes, its weight and the weight's bound, over many draws."""
+    lines = []
+    for number in range(task.options["draws"]):
+        rng = np.random.default_rng([task.seed, number])
+        X, y = ring(rng)
+        X_new, y_new = ring(rng)
+        without = LaplacianClassifier(bandwidth="silverman").fit(X, y).predict(X_new)
+        *_, model = _beside_outlier(X, y, _NAMES.index(task.options["outlier"]))
+        beside = model.predict(X_new)
+        shares = [without == y_new, beside == y_new, beside != without]
+        weights = [_alpha(model)[-1], _height(model) ** 0.5]
+        lines.append([*(100 * np.mean(share) for share in shares), *weights])
+    return Outcome(values=dict(zip(BESIDE, np.transpose(lines), strict=True)))
+
+
+def _beside_outlier(X: Array, y: Array, label: int) -> tuple[Array, Array, LaplacianClassifier]:
+    """Return the sample with an outlier of this class at its end, and the model fitted to it.
+
+    The width is that without the outlier: the paper says that the other weights do not change.
+    """
+    bandwidth = silverman_bandwidth(X)
+    X, y = np.vstack([X, [8.0, 8.0]]), np.append(y, label)
+    return X, y, LaplacianClassifier(bandwidth=bandwidth).fit(X, y)
 
 
 def draw_gaussians(task: Task) -> list[Panel]:

@@ -6,7 +6,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mercer.studies._model import Figure, Method, Outcome, Row, Study, Table, read_published
+from mercer.studies import _verdicts
+from mercer.studies._model import Claim, Figure, Method, Outcome, Row, Study, Table, read_published
 from mercer.studies._task import Task
 from mercer.studies.experiments._subspaces import (
     ALL_FOLDS,
@@ -325,6 +326,25 @@ STUDY = Study(
                 "weight": 1.0,
                 "gamma": 0.1,
             },
+        ),
+    ),
+    claims=(
+        Claim(
+            said="LLSVA has higher accuracy than the other linear methods on almost all data sets.",
+            where="section IV, Tables I and III",
+            judge=_verdicts.linear_is_best,
+        ),
+        Claim(
+            said="KLSVA is better than the other kernel methods on all data sets but German, "
+            "Liver, Ecoli and Wine.",
+            where="section IV, Tables II and IV",
+            judge=_verdicts.kernel_is_best,
+        ),
+        Claim(
+            said="In most cases KLSVA is ahead by more than two points, and where it loses, by "
+            "less than one.",
+            where="section IV, Tables II and IV",
+            judge=_verdicts.kernel_wins_by_two_points,
         ),
     ),
 )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from mercer.studies._model import Figure, Method, Row, Study, Table, read_published
+from mercer.studies import _verdicts
+from mercer.studies._model import Claim, Figure, Method, Row, Study, Table, read_published
 from mercer.studies.experiments._faces import (
     choice,
     count_faces,
@@ -494,4 +495,32 @@ STUDY = Study(
         "paper": "The dimension has the best mean rate on the test images themselves.",
         "honest": "The dimension is chosen among the training images of every split.",
     },
+    claims=(
+        Claim(
+            said="The Roweis-Saul classifier outperforms Laplacianfaces on all databases.",
+            where="abstract, Tables 2 and 3",
+            judge=_verdicts.roweis_saul_beats_laplacianfaces,
+        ),
+        Claim(
+            said="It clearly outperforms the baselines PCA and LDA.",
+            where="abstract, Tables 2 and 3",
+            judge=_verdicts.roweis_saul_beats_pca_and_lda,
+        ),
+        Claim(
+            said="On MNIST, PCA is behind all other methods.",
+            where="Table 3",
+            judge=_verdicts.pca_is_last_on_mnist,
+        ),
+        Claim(
+            said="The perturbation α leads to a small increase in the rates.",
+            where="section 4, Tables 2 and 3",
+            judge=_verdicts.perturbation_helps,
+        ),
+        Claim(
+            said="On ORL the tests reject that both classifiers err alike, in favour of "
+            "Roweis-Saul; on YALE they do not.",
+            where="section 6, Tables 4–7",
+            judge=_verdicts.tests_reject_on_orl,
+        ),
+    ),
 )
