@@ -52,10 +52,10 @@ def use_devices(*devices: Any) -> Iterator[None]:
     *devices : str or torch.device
         "cuda:0", "cuda:1" and so on, or "cpu".  A device that is named twice computes two parts.
 
-    Returns
-    -------
-    context manager
-        Devices of a context around it are shared with again where it ends.
+    Yields
+    ------
+    None
+        Where the context ends, the devices of a context around it share the sums again.
 
     Raises
     ------
