@@ -153,6 +153,15 @@ def test_one_reading_stands_for_a_column():
     assert _choose_one_reading(reached)["one_reading"].to_numpy().nonzero()[0].tolist() == [5, 6]
 
 
+def test_one_reading_is_the_one_of_most_rows_whatever_few_rows_reach():
+    cells = judged_cells(
+        ("x", "few", 90.0, 90.0, "reached"),
+        ("x", "all", 90.0, 85.0, "short"),
+        ("y", "all", 80.0, 85.0, "better"),
+    )
+    assert _choose_one_reading(cells)["one_reading"].tolist() == [False, True, True]
+
+
 def test_one_reading_of_nothing_judged_is_none():
     cells = judged_cells(("x", "", 1.0, 1.0, "one draw"), ("x", "", None, 1.0, "ours"))
     assert not _choose_one_reading(cells)["one_reading"].any()
