@@ -8,10 +8,11 @@ import pytest
 
 import mercer
 from mercer._system.vocabulary import (
+    JUDGED,
     MARKS,
-    MEASURED,
     METRICS,
     MODELS_QUICK_FIRST,
+    NOT_JUDGED,
     UNMEASURED,
     mark_named,
     metric_named,
@@ -139,8 +140,10 @@ def test_near_names_are_suggested():
 
 
 def test_every_mark_of_a_published_number_has_words_and_every_measured_one_a_sign():
-    assert all(MARKS[name].sign for name in MEASURED)
-    assert all(MARKS[name].in_counts for name in (*MEASURED, *UNMEASURED))
+    measured = (*JUDGED, *NOT_JUDGED)
+    assert all(MARKS[name].sign for name in measured)
+    assert len({MARKS[name].sign for name in measured}) == len(measured)
+    assert all(MARKS[name].in_counts for name in (*measured, *UNMEASURED))
     assert {mark.name for mark in MARKS.values()} == set(MARKS)
     assert mark_named("other").name == "other"
 

@@ -44,6 +44,19 @@ def test_prints_published_and_measured_and_writes_the_page(capsys, study, tmp_pa
     assert "Neighbours on iris" in page.read_text("utf-8")
 
 
+def test_misprints_are_told_apart_and_one_reading_is_counted(capsys, study):
+    path = Path(study)
+    text = path.read_text("utf-8")
+    misprint = 'misprints={("Iris", "5-NN"): "It says [96] elsewhere."},\n            rows='
+    path.write_text(text.replace("rows=", misprint, 1), encoding="utf-8")
+    code, out, _ = run(capsys, study, "--quick")
+    assert code == 0
+    assert "1 reached within their own spread" in out
+    assert "1 misprinted in the paper" in out
+    assert "† neighbours 1, Iris, 5-NN: It says [96] elsewhere." in out
+    assert "With one reading for each column of a table 1 is reached." in " ".join(out.split())
+
+
 def test_json_is_all_that_is_printed(capsys, study, tmp_path):
     code, out, _ = run(capsys, study, "--json", "-o", "elsewhere")
     content = json.loads(out)
@@ -104,4 +117,4 @@ def test_datasets_says_what_a_study_would_skip(capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "mercer reproduce fisher would skip Table 1: Banana" in out
     assert "mercer reproduce equivalences all data are here" in out
-    assert "not to be had: FERET" in out
+    assert "not available: FERET" in out

@@ -58,7 +58,7 @@ def _lsva_cells():
                       counts=near, reason="" if mark == "reached" else "No kernel is stated.")
             )  # fmt: skip
     for mark, row, why in [
-        ("cannot be had", "FERET", "FERET may not be passed on."),
+        ("not available", "FERET", "FERET may not be passed on."),
         ("no data", "MNIST", "no data set mnist on this machine"),
         ("not run", "Yale", ""),
         ("failed", "ORL", "ValueError: a < b & c"),

@@ -104,10 +104,10 @@ def test_the_long_table_sorts_numbers_as_numbers(browser):
     )
     assert len(values) > 10
     assert values == sorted(values)
-    _choose(browser, "mark", "not-had")
+    _choose(browser, "mark", "not-available")
     assert [
         row.text for row in table.find_elements(By.CSS_SELECTOR, "tbody tr") if row.is_displayed()
-    ] == ["faces-roweis-saul Table 2 FERET KDA paper 4.5 cannot be had"]
+    ] == ["faces-roweis-saul Table 2 FERET KDA paper 4.5 not available"]
 
 
 def _choose(browser, name, value):
@@ -137,7 +137,7 @@ def test_filters_by_study(browser):
 
 
 def test_filters_by_mark(browser):
-    _choose(browser, "mark", "not-had")
+    _choose(browser, "mark", "not-available")
     visible = [n for t in browser.find_elements(By.CSS_SELECTOR, "table.cells") for n in _names(t)]
     assert visible == ["FERET"]
     assert _said(browser) == "1 of 15 rows"

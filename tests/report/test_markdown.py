@@ -59,7 +59,7 @@ def test_every_text_of_a_folder_stays_text(folder, tmp_path):
     cells.to_csv(folder / "cells.csv", index=False)
     written = write_markdown(folder, tmp_path / "odd.md").read_text("utf-8")
     assert written.count(r"\<script\>x\</script\> \| y") > 20
-    assert " | y" not in written
+    assert not re.search(r" \| y\b", written)
     assert "<script>" not in written.replace(r"\<script\>", "")
     assert not re.search(r"^# z", written, re.M)
 

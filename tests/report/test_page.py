@@ -58,12 +58,16 @@ def test_counts_are_in_the_sentence_and_on_the_tiles(page):
     cells = pd.read_csv(page.parent / "cells.csv")
     counts = cells.loc[cells["counts"], "mark"].value_counts()
     words = _read(page).words
-    measured = counts[["reached", "better", "short", "differs"]].sum()
-    assert f"Of {counts.sum()} published numbers, {measured} were measured here" in words
+    judged = counts[["reached", "better", "short", "differs"]].sum()
+    assert f"Of {counts.sum()} published numbers, {judged} were measured and judged here" in words
     assert f"{counts['reached']} reached within their own spread" in words
     assert f"{counts['short']} not reached" in words
     text = page.read_text(encoding="utf-8")
-    for mark, slug in [("reached", "reached"), ("cannot be had", "not-had"), ("failed", "failed")]:
+    for mark, slug in [
+        ("reached", "reached"),
+        ("not available", "not-available"),
+        ("failed", "failed"),
+    ]:
         assert f'<li class="m-{slug}"><span class="count">{counts[mark]}</span>' in text
 
 

@@ -18,8 +18,8 @@ def test_counts_are_those_of_the_file(folder):
     summary = summarise(results.cells, ["laplacian", "faces-roweis-saul"])
     assert {k: v for k, v in summary.counts.items() if v} == Counter(x["mark"] for x in lines)
     assert summary.total == len(lines)
-    measured = [line for line in lines if line["measured"]]
-    assert summary.measured == len(measured)
+    assert summary.judged == len([line for line in lines if line["measured"]])
+    assert summary.not_judged == 0
     for study in summary.studies:
         own = [line["mark"] for line in lines if line["study"] == study.name]
         assert {k: v for k, v in study.counts.items() if v} == Counter(own)

@@ -76,7 +76,7 @@ def test_readings_are_columns_under_the_published_number(views):
 
 def test_rows_that_cannot_be_measured_say_so_once(views):
     rows = _rows(views["faces-roweis-saul", "2"])
-    assert rows["FERET"].message == "cannot be had: FERET may not be passed on."
+    assert rows["FERET"].message == "not available: FERET may not be passed on."
     assert rows["MNIST"].message == "no data: no data set mnist on this machine"
     assert rows["Yale"].message == "not run"
     assert rows["ORL"].marks == ["failed"]

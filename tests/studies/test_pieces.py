@@ -24,7 +24,13 @@ from mercer.studies import (
     read_published,
 )
 from mercer.studies._code import code_digest
-from mercer.studies._collect import _choose_readings, mark_of
+from mercer.studies._collect import (
+    _choose_one_reading,
+    _choose_readings,
+    count_at_or_below,
+    mark_of,
+)
+from mercer.studies._model import Method, Row, Table
 from mercer.studies._runner import Clock
 from mercer.studies._store import read_outcome, write_outcome
 from mercer.studies.experiments import _faces, _holdout
@@ -38,6 +44,7 @@ def test_published_numbers_survive_their_text(value, spread, dimension):
     cell += f" ({dimension})" if dimension is not None else ""
     cells = read_published(f" | a | b\nRow one | – | {cell}\n")
     assert cells == {("Row one", "b"): Published(value, spread, dimension)}
+    assert cells["Row one", "b"].decimals == len(f"{value}".partition(".")[2])
 
 
 @pytest.mark.parametrize(
@@ -49,12 +56,120 @@ def test_published_text_with_a_slip_is_refused(text, sentence):
         read_published(text)
 
 
-def mark(published, measured, spread=None, better="higher", protocol="paper"):
-    return mark_of(published, measured, spread, better, protocol=protocol)
+@pytest.mark.parametrize(
+    ("text", "half"), [("62", 0.5), ("90.00", 0.005), ("89.4 ± 0.55 (3)", 0.05), ("-0", 0.5)]
+)
+def test_half_of_the_last_digit_is_that_of_the_text(text, half):
+    assert read_published(f" | a\nx | {text}")["x", "a"].half_digit == half
+
+
+@pytest.mark.parametrize(
+    ("value", "half"), [(62.0, 0.5), (90, 0.5), (89.4, 0.05), (0.25, 0.005), (1e-7, 5e-8)]
+)
+def test_half_of_the_last_digit_without_a_text_is_that_of_python(value, half):
+    assert Published(value).half_digit == pytest.approx(half)
+
+
+def test_a_misprint_is_of_a_published_number():
+    def table(misprints):
+        return Table(
+            key="1", title="", unit="", better=None, rows=(Row(label="x"), Row(label="y")),
+            methods=(Method(columns=("a",), run=print),),
+            published=read_published(" | a\nx | 1"), misprints=misprints,
+        )  # fmt: skip
+
+    assert table({("x", "a"): "2 elsewhere"}).misprints
+    for cell in (("y", "a"), ("x", "b"), ("*", "a")):
+        with pytest.raises(ValueError, match=r"no published number .* to be a misprint"):
+            table({cell: "2 elsewhere"})
+
+
+def mark(published, measured, spread=None, better="higher", protocol="paper", draws=1):
+    return mark_of(published, measured, spread, better, protocol=protocol, draws=draws)
+
+
+def test_means_that_are_many_standard_errors_apart_are_only_near():
+    printed = Published(89.4, 0.5, decimals=1)
+    # √(0.6² + 0.5²)/10 = 0.0781; three of them and half a digit are 0.284.
+    assert mark(printed, 89.12, 0.6, draws=100) == "reached"
+    assert mark(printed, 89.11, 0.6, draws=100) == "near"
+    assert mark(printed, 89.69, 0.6, draws=100) == "near"
+    assert mark(printed, 89.11, 0.6, draws=100, better=None) == "near"
+    assert mark(printed, 89.11, 0.6) == "reached"  # the replicates are not independent
+    assert mark(printed, 88.8, 0.6, draws=100) == "short"
+    assert mark(Published(89.4, decimals=1), 89.11, 0.6, draws=100) == "reached"
+    assert mark(printed, 89.11, 0.6, draws=100, protocol="honest") == "honest"
+
+
+spreads = st.floats(0, 5)
+
+
+@given(st.floats(80, 100), spreads, spreads, st.integers(2, 200), st.integers(2, 200))
+def test_near_is_part_of_what_was_reached_and_grows_with_the_draws(value, printed, own, n, m):
+    published = Published(90.0, printed, decimals=1)
+    few, many = (mark(published, value, own, draws=draws) for draws in sorted((n, m)))
+    plain = mark(published, value, own)
+    assert {few, many} <= {"reached", "near"} if plain == "reached" else {few, many} == {plain}
+    assert few != "near" or many == "near"
+
+
+def test_draws_at_or_below_are_rounded_as_the_paper_rounds():
+    draws = np.array([1.0, 1.54, 1.56, 2.0])
+    assert count_at_or_below(draws, Published(1.5, decimals=1)) == 2
+    assert count_at_or_below(draws, Published(2.0, decimals=0)) == 4
+    assert count_at_or_below(draws, Published(0.4)) == 0
+
+
+def judged_cells(*lines):
+    """Return cells of one column, each (row, reading, published, measured, mark)."""
+    names = ["row", "reading", "published", "measured", "mark"]
+    cells = pd.DataFrame(lines, columns=names)
+    return cells.assign(study="s", table="1", column="a", protocol="paper")
+
+
+def test_one_reading_stands_for_a_column():
+    cells = judged_cells(
+        ("x", "few", 90.0, 90.0, "reached"),
+        ("x", "b", 90.0, 85.0, "short"),
+        ("y", "b", 80.0, 80.0, "reached"),
+        ("x", "c", 90.0, 90.1, "reached"),
+        ("y", "c", 80.0, 78.0, "near"),
+        ("x", "d", 90.0, 90.2, "reached"),
+        ("y", "d", 80.0, 75.0, "short"),
+        ("x", "c", 90.0, 70.0, "honest"),
+        ("z", "d", 70.0, 70.0, "misprint"),
+        ("z", "d", 70.0, None, "failed"),
+    )
+    # "few" has one row; b, c and d have two and reach one; c is nearest, 1.05 on average.
+    assert _choose_one_reading(cells)["one_reading"].tolist() == [
+        False, False, False, True, True, False, False, False, False, False,
+    ]  # fmt: skip
+    more = pd.concat(
+        [cells, judged_cells(("z", "d", 1.0, 9.0, "short"))], ignore_index=True
+    )  # a row more goes before a nearer mean
+    assert _choose_one_reading(more)["one_reading"].to_numpy().nonzero()[0].tolist() == [5, 6, 10]
+    reached = cells.assign(mark=cells["mark"].replace("near", "short"))
+    reached.loc[6, "mark"] = "reached"  # reaching two goes before a nearer mean
+    assert _choose_one_reading(reached)["one_reading"].to_numpy().nonzero()[0].tolist() == [5, 6]
+
+
+def test_one_reading_is_the_one_of_most_rows_whatever_few_rows_reach():
+    cells = judged_cells(
+        ("x", "few", 90.0, 90.0, "reached"),
+        ("x", "all", 90.0, 85.0, "short"),
+        ("y", "all", 80.0, 85.0, "better"),
+    )
+    assert _choose_one_reading(cells)["one_reading"].tolist() == [False, True, True]
+
+
+def test_one_reading_of_nothing_judged_is_none():
+    cells = judged_cells(("x", "", 1.0, 1.0, "one draw"), ("x", "", None, 1.0, "ours"))
+    assert not _choose_one_reading(cells)["one_reading"].any()
+    assert not _choose_one_reading(cells.iloc[:0])["one_reading"].any()
 
 
 def test_marks_at_their_borders():
-    printed = Published(90.0, 0.5)
+    printed = Published(90.0, 0.5, decimals=1)
     assert mark(printed, 89.46) == "reached"  # half of the last printed digit is nobody's fault
     assert mark(printed, 89.44) == "short"
     assert mark(printed, 90.56) == "better"
@@ -62,10 +177,13 @@ def test_marks_at_their_borders():
     assert mark(printed, 89.44, better="lower") == "better"
     assert mark(printed, 89.44, better=None) == "differs"
     assert mark(printed, 80.0, spread=20.0) == "short"  # the printed spread goes first
-    assert mark(Published(90.0), 88.0, spread=2.0) == "reached"
-    assert mark(Published(90.0), 88.0, spread=1.9) == "short"
-    assert mark(Published(90.0), 90.04) == "reached"
-    assert mark(Published(90.0), 90.06) == "better"
+    assert mark(Published(90.0, decimals=1), 88.0, spread=2.0) == "reached"
+    assert mark(Published(90.0, decimals=1), 88.0, spread=1.9) == "short"
+    assert mark(Published(90.0, decimals=1), 90.04) == "reached"
+    assert mark(Published(90.0, decimals=1), 90.06) == "better"
+    assert mark(Published(90.0), 90.4) == "reached"
+    assert mark(Published(90.0), 90.6) == "better"
+    assert mark(Published(90.0, decimals=2), 90.006) == "better"
     assert mark(None, 1.0) == "ours"
     assert mark(printed, 90.0, protocol="honest") == "honest"
 

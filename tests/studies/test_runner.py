@@ -62,9 +62,59 @@ def test_marks(results):
     assert cell(results, "Absent", "1-NN").mark == "no data"
     assert "usps" in cell(results, "Absent", "1-NN").reason
     lost = cell(results, "Lost", "1-NN")
-    assert (lost.mark, lost.reason) == ("cannot be had", "nobody has it")
+    assert (lost.mark, lost.reason) == ("not available", "nobody has it")
     never = cell(results, "Iris", "never")
     assert (never.mark, never.reason) == ("not run", "nobody knows how")
+
+
+def test_misprints_and_single_draws_are_not_judged(toy, tmp_path):
+    misprints = {("Iris", "1-NN"): "95 elsewhere", ("Lost", "1-NN"): "2 elsewhere"}
+    path = toy(change=('note="A toy."', f"note='A toy.', misprints={misprints}, one_draw=True"))
+    results = run_studies([path], tmp_path / "r", n_jobs=1)
+    for row, reason in (("Iris", "95 elsewhere"), ("Lost", "2 elsewhere")):
+        line = cell(results, row, "1-NN")
+        assert (line.mark, line.reason, line.counts) == ("misprint", reason, True)
+    wine = cell(results, "Wine", "1-NN")
+    assert (wine.mark, wine.reason) == ("one draw", "")
+    draws = results.scores.query("row == 'Wine' and column == '1-NN'")["value"]
+    assert wine.at_or_below == (draws <= 90.5).sum()
+    assert cell(results, "Absent", "1-NN").mark == "no data"
+    assert cell(results, "Wine", "5-NN").mark == "ours"
+    assert cell(results, "Iris", "5-NN", "seven", "honest").mark == "honest"
+    assert not results.cells["one_reading"].any()
+
+
+def test_a_misprint_whose_job_fails_is_still_one(toy, tmp_path):
+    change = ('note="A toy."', "note='A toy.', misprints={('Iris', 'best'): '95 elsewhere'}")
+    path = Path(toy(change=change))
+    path.write_text(path.read_text().replace("run=by_dimension", "run=broken"))
+    results = run_studies([str(path)], tmp_path / "r", quick=True, n_jobs=1)
+    line = cell(results, "Iris", "best")
+    assert (line.mark, line.reason) == ("misprint", "95 elsewhere")
+    assert len(results.failures) == 2
+
+
+def test_means_of_independent_replicates_have_a_standard_error(results, toy, tmp_path):
+    wine = cell(results, "Wine", "1-NN")
+    assert wine.standard_error == pytest.approx(wine.spread / 2)
+    change = ('options={"k": 1,', 'independent=False, options={"k": 1,')
+    other = run_studies([toy(change=change, name="b.py")], tmp_path / "r", n_jobs=1)
+    assert np.isnan(cell(other, "Wine", "1-NN").standard_error)
+    assert cell(other, "Wine", "1-NN").spread == wine.spread
+
+
+def test_claims_are_judged_by_the_cells_of_their_study(results):
+    (study,) = json.loads((results.folder / "studies.json").read_text())
+    first, broken = study["claims"]
+    rates = {row: cell(results, row, "1-NN").measured for row in ("Iris", "Wine")}
+    assert first == {
+        "said": "Wine is easier than iris.",
+        "where": "section 3",
+        "judged": f"{max(rates, key=rates.get)} is easier.",
+    }
+    assert broken["said"] == "It ends."
+    assert broken["judged"].startswith("Not judged")
+    assert "KeyError" in broken["judged"]
 
 
 def test_every_published_cell_counts_once_and_the_nearest_reading_for_it(results):

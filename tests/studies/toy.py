@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from mercer.studies import (
-    Figure, Line, Method, Outcome, Panel, Points, Row, Study, Table, read_published,
+    Claim, Figure, Line, Method, Outcome, Panel, Points, Row, Study, Table, read_published,
 )
 
 STEP = 2
@@ -78,6 +78,11 @@ def from_table(cells):
     return [Panel(title="Rates", layers=[Line(x=range(len(cells)), y=cells["measured"])])]
 
 
+def rise(cells):
+    rates = cells.query("column == '1-NN'").set_index("row")["measured"].dropna()
+    return f"{'Wine' if rates['Wine'] > rates['Iris'] else 'Iris'} is easier."
+
+
 STUDY = Study(
     name="toy",
     title="Neighbours",
@@ -117,6 +122,11 @@ STUDY = Study(
             reasons={("*", "1-NN"): "wine wants scaling", ("Iris", "never"): "nobody knows how"},
             note="A toy.",
         ),
+    ),
+    claims=(
+        Claim(said="Wine is easier than iris.", where="section 3", judge=rise),
+        Claim(said="There is a third.", where="section 4", judge=lambda cells: ""),
+        Claim(said="It ends.", where="section 5", judge=lambda cells: cells["none"]),
     ),
     figures=(
         Figure(key="1", title="Iris", run=picture, dataset="iris"),

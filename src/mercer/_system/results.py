@@ -55,9 +55,16 @@ def read_json(folder: Path, name: str, kind: type, command: str) -> Any:
 
 
 def read_table(
-    folder: Path, name: str, columns: Sequence[str], numbers: Collection[str]
+    folder: Path,
+    name: str,
+    columns: Sequence[str],
+    numbers: Collection[str],
+    optional: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Read texts as they stand and `numbers` as floats; an empty number is NaN."""
+    """Read texts as they stand and `numbers` as floats; an empty number is NaN.
+
+    Columns that are `optional`, because folders of before lack them, are empty where missing.
+    """
     path = folder / name
     _read(folder, name)
     try:
@@ -68,8 +75,10 @@ def read_table(
     except ValueError as error:  # ragged, or a quotation mark that is never closed
         raise ValueError(f"{path} is not valid CSV: {error}.") from error
     missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}.")
+    for column in missing:
+        if column not in optional:
+            raise ValueError(f"{path} has no column {column!r}.")
+    table = table.assign(**dict.fromkeys(missing, ""))
     for column in numbers:
         try:
             table[column] = [float(text or "nan") for text in table[column]]

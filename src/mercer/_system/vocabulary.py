@@ -29,9 +29,17 @@ MARKS = _by_name(
     Mark(
         "reached",
         "reached",
-        "within the published spread, or the measured one where none is printed",
+        "within the published spread, or the measured one where none is printed, and not merely "
+        "near",
         "✓",
         "reached within their own spread",
+    ),
+    Mark(
+        "near",
+        "near",
+        "within the spread of single runs, but the means are more than three standard errors apart",
+        "≈",
+        "within the spread of single runs but more than three standard errors away",
     ),
     Mark("better", "better", "beyond the spread, on the better side", "▲", "better than published"),
     Mark("short", "short", "beyond the spread, on the worse side", "▽", "not reached"),
@@ -42,27 +50,54 @@ MARKS = _by_name(
         "≠",
         "different, where neither way is better",
     ),
+    Mark(
+        "one draw",
+        "one-draw",
+        "not judged: the paper prints one random draw, measured is a mean over many",
+        "•",
+        "of one random draw",
+    ),
+    Mark(
+        "misprint",
+        "misprint",
+        "not judged: what the paper prints elsewhere contradicts this number",
+        "†",
+        "misprinted in the paper",
+    ),
     Mark("failed", "failed", "the job ended in an error", in_counts="ended in an error"),
     Mark("not run", "not-run", "not part of this run", in_counts="not run"),
     Mark("no data", "no-data", "the data set was not found", in_counts="without data here"),
     Mark(
-        "cannot be had",
-        "not-had",
-        "nobody can measure it: data or details are not public",
-        in_counts="not to be had by anybody",
+        "not available",
+        "not-available",
+        "data or details are not public, or not in the folder of data sets",
+        in_counts="not available here",
     ),
     Mark("ours", "ours", "the paper prints no number here"),
     Mark("honest", "honest", "every choice was made on training rows alone"),
 )
 
-# Marks of a published number that was measured, and of one that was not.
-MEASURED = ("reached", "better", "short", "differs")
-UNMEASURED = ("failed", "not run", "no data", "cannot be had")
+# Marks of a published number that was measured and judged, of one that no measured number can
+# judge, and of one that was not measured.
+JUDGED = ("reached", "near", "better", "short", "differs")
+NOT_JUDGED = ("one draw", "misprint")
+UNMEASURED = ("failed", "not run", "no data", "not available")
+
+# Marks of a measured number with which a study's reason is shown, where it has one.
+MISSED = ("short", "differs", "near")
 
 
 def mark_named(name: str) -> Mark:
     """Return the mark of a number; an unknown one is shown under its own name."""
     return MARKS.get(name, Mark(name, "other", ""))
+
+
+def said_of_one_reading(reached: int) -> str:
+    """Say how many numbers one reading for each column reaches, beside the lenient count."""
+    return (
+        "Each number is judged by the nearest of several readings. With one reading for each "
+        f"column of a table {reached} {'is' if reached == 1 else 'are'} reached."
+    )
 
 
 # How a model of a comparison stands to the best one.
@@ -112,8 +147,9 @@ MODELS_QUICK_FIRST = (
 _KEY = ("study", "table", "row", "column", "reading", "protocol")
 STUDY_TABLES = {
     "cells": (
-        *_KEY, "published", "published_spread", "published_dimension", "measured", "spread",
-        "dimension", "n", "mark", "counts", "reason", "seconds",
+        *_KEY, "published", "published_spread", "published_dimension", "published_decimals",
+        "measured", "spread", "dimension", "n", "standard_error", "at_or_below", "mark", "counts",
+        "one_reading", "reason", "seconds",
     ),
     "scores": (*_KEY, "replication", "seed", "value", "details"),
     "timings": (*_KEY, "replication", "seconds"),

@@ -35,7 +35,7 @@ def datasets(
 
 
 def _print_studies(console: Console, folder: Path | None) -> None:
-    """Say of each study what it would skip here, and what nobody can have."""
+    """Say of each study what it would skip here, and what is not measured anywhere."""
     from mercer.studies import list_studies, plan_jobs
 
     for name in list_studies():
@@ -50,4 +50,4 @@ def _print_studies(console: Console, folder: Path | None) -> None:
             what = f"Table {part}: {', '.join(rows)}" if any(rows) else f"Figure {part}"
             console.print(f"  would skip {escape(what)}", highlight=False)
         for what, why in missing.items():
-            console.print(f"  not to be had: {escape(what)} ({escape(why)})", highlight=False)
+            console.print(f"  not available: {escape(what)} ({escape(why)})", highlight=False)

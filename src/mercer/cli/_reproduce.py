@@ -14,7 +14,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from mercer._system.vocabulary import MARKS, MEASURED, UNMEASURED, mark_named
+from mercer._system.vocabulary import (
+    JUDGED,
+    MARKS,
+    NOT_JUDGED,
+    UNMEASURED,
+    mark_named,
+    said_of_one_reading,
+)
 from mercer._system.words import count_of, duration, is_known
 from mercer.cli._output import console, one_line
 
@@ -23,7 +30,9 @@ if TYPE_CHECKING:
 
     from mercer.studies import Progress, Results
 
-_COLOURS = {"reached": "green", "better": "green", "short": "red", "differs": "yellow"}
+_COLOURS = {
+    "reached": "green", "near": "yellow", "better": "green", "short": "red", "differs": "yellow",
+}  # fmt: skip
 _MOST_COLUMNS = 8  # a table with more is printed with rows and columns exchanged
 
 
@@ -141,14 +150,27 @@ def _print(results: "Results", page: Path) -> None:
     titles = {(s["name"], t["key"]): t["title"] for s in studies for t in s["tables"]}
     for (study, key), part in shown.groupby(["study", "table"], sort=False):
         _print_table(screen, f"{study} {key}: {titles.get((study, key), '')}", part)
-    by_mark = cells.loc[cells["counts"], "mark"].value_counts()
-    screen.print(f"{count_of(by_mark.sum(), 'published number')}:")
-    for mark in (*MEASURED, *UNMEASURED):
-        if by_mark.get(mark, 0):
-            screen.print(f"  {by_mark[mark]:4d} {MARKS[mark].in_counts}")
+    _print_counts(screen, cells)
     if results.run["mode"] == "quick":
         screen.print("A quick run: few replications and short grids.")
     screen.print(f"\nThe page: {escape(one_line(str(page)))}", soft_wrap=True)
+
+
+def _print_counts(screen: Console, cells: "pd.DataFrame") -> None:
+    """Print how many published numbers have each mark, and how the misprinted ones are known."""
+    published = cells[cells["counts"]]
+    by_mark = published["mark"].value_counts()
+    screen.print(f"{count_of(by_mark.sum(), 'published number')}:")
+    for mark in (*JUDGED, *NOT_JUDGED, *UNMEASURED):
+        if by_mark.get(mark, 0):
+            screen.print(f"  {by_mark[mark]:4d} {MARKS[mark].in_counts}")
+    for line in published[published["mark"] == "misprint"].to_dict("records"):
+        where = f"{line['study']} {line['table']}, {line['row']}, {line['column']}"
+        screen.print(f"       {MARKS['misprint'].sign} {escape(one_line(where))}: ", end="")
+        screen.print(escape(one_line(line["reason"])))
+    if cells["one_reading"].any():
+        reached = cells["one_reading"] & (cells["mark"] == "reached")
+        screen.print(said_of_one_reading(int(reached.sum())))
 
 
 def _print_table(screen: Console, title: str, part: "pd.DataFrame") -> None:

@@ -26,6 +26,7 @@ from mercer.studies._catalogue import list_studies, load_study
 from mercer.studies._collect import Results
 from mercer.studies._jobs import Job, Plan, plan_jobs
 from mercer.studies._model import (
+    Claim,
     Figure,
     Method,
     Outcome,
@@ -41,6 +42,7 @@ from mercer.studies._task import Task
 
 __all__ = [
     "Bars",
+    "Claim",
     "Figure",
     "Job",
     "Line",

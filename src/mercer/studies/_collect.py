@@ -1,6 +1,7 @@
 """Outcomes become tables: one line per replicate, one line per cell, published beside measured."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 
 from mercer._system.files import make_folder, moved_in_whole
 from mercer._system.formulas import neutralised
-from mercer._system.vocabulary import STUDY_TABLES
+from mercer._system.vocabulary import JUDGED, MISSED, STUDY_TABLES
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._model import Published, Row, Study, Table
 from mercer.studies._store import Stored, read_outcome, write_atomically
 
-_NOT_MEASURED = (None, None, None, 0)  # neither a number, its spread nor its dimension, n = 0
+# Neither a number, its spread nor its dimension; no replicates, and nothing that they tell.
+_NOT_MEASURED = (None, None, None, 0, None, None)
+_STANDARD_ERRORS = 3.0  # means of the same runs differ by more about once in 400 times
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +32,10 @@ class Results:
     folder : Path
     cells : DataFrame
         A line per published cell and measured number: ``published``, ``measured``, their
-        spreads and dimensions, the number ``n`` of replicates, a ``mark`` and a ``reason``.
-        Of several readings of a published cell the nearest ``counts``.
+        spreads and dimensions, the number ``n`` of replicates, the ``standard_error`` of their
+        mean where they are independent, how many of them are ``at_or_below`` the published
+        number, a ``mark`` and a ``reason``.  Of several readings of a published cell the nearest
+        ``counts``; lines of the ``one_reading`` that fits a whole column best are marked too.
     scores : DataFrame
         A line per replicate, with its seed.
     timings, failures : DataFrame
@@ -60,7 +65,7 @@ def collect(
         name: pd.DataFrame(gathered.lines[name], columns=list(columns))
         for name, columns in STUDY_TABLES.items()
     }
-    tables["cells"] = cells = _choose_readings(tables["cells"])
+    tables["cells"] = cells = _choose_one_reading(_choose_readings(tables["cells"]))
     described = [_describe(plan, source, gathered, cells, output) for source in plan.studies]
     done = sum(stored is not None for stored in gathered.stored.values())
     run = {
@@ -112,7 +117,8 @@ class _Gathered:
                     jobs = self.jobs.get((source, t, r, m, protocol), [])
                     for reading, variant in method.readings(protocol).items() if jobs else ():
                         key = (study.name, table.key, row.label, column, reading, protocol)
-                        self._add_cell(key, table, row, variant or column, jobs)
+                        field = variant or column
+                        self._add_cell(key, table, row, field, jobs, method.independent)
                         found = True
             if not found and (row.label, column) in table.published:
                 self._add_unmeasured(study, table, row, column)
@@ -120,21 +126,30 @@ class _Gathered:
     def _add_unmeasured(self, study: Study, table: Table, row: Row, column: str) -> None:
         published = table.published[row.label, column]
         skipped = self.plan.skipped.get((study.name, table.key, row.label), "")
-        if row.missing:
-            mark, reason = "cannot be had", row.missing
+        if misprint := table.misprints.get((row.label, column), ""):
+            mark, reason = "misprint", misprint
+        elif row.missing:
+            mark, reason = "not available", row.missing
         elif skipped:
             mark, reason = "no data", skipped
         else:
             mark, reason = "not run", _reason(table, row.label, column)
         key = (study.name, table.key, row.label, column, "", "paper")
         self.lines["cells"].append(
-            (*key, *astuple(published), *_NOT_MEASURED, mark, True, reason, 0.0)
+            (*key, *astuple(published), *_NOT_MEASURED, mark, True, False, reason, 0.0)
         )
 
     def _add_cell(
-        self, key: tuple[str, ...], table: Table, row: Row, field: str, jobs: Sequence[Job]
+        self,
+        key: tuple[str, ...],
+        table: Table,
+        row: Row,
+        field: str,
+        jobs: Sequence[Job],
+        independent: bool,
     ) -> None:
-        column = key[3]
+        column, protocol = key[3], key[-1]
+        misprint = table.misprints.get((row.label, column), "") if protocol != "honest" else ""
         outcomes = [(job, self.stored[job.file]) for job in jobs]
         done = [(job, stored) for job, stored in outcomes if stored is not None]
         for job, stored in outcomes:
@@ -143,11 +158,15 @@ class _Gathered:
             elif job.file in self.failures:
                 self.lines["failures"].append((*key, job.replication, self.failures[job.file]))
         published = table.published.get((row.label, column))
-        numbers = (None, None, None) if published is None else astuple(published)
+        numbers = (None,) * 4 if published is None else astuple(published)
         if not done:
             reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
             mark = "failed" if reason else "not run"
-            self.lines["cells"].append((*key, *numbers, *_NOT_MEASURED, mark, False, reason, 0.0))
+            if misprint:
+                mark, reason = "misprint", misprint
+            self.lines["cells"].append(
+                (*key, *numbers, *_NOT_MEASURED, mark, False, False, reason, 0.0)
+            )
             return
         values, dimension = _best_choice(done, field, table.better)
         for (job, stored), replicates in zip(done, values, strict=True):
@@ -159,12 +178,18 @@ class _Gathered:
         every = np.concatenate(values)
         mean = float(every.mean())
         spread = float(every.std(ddof=1)) if every.size > 1 else None
-        mark = mark_of(published, mean, spread, table.better, protocol=key[-1])
-        reason = _reason(table, row.label, column) if mark in ("short", "differs") else ""
+        draws = every.size if independent else 1
+        error = None if spread is None or draws == 1 else spread / draws**0.5
+        mark = mark_of(published, mean, spread, table.better, protocol=protocol, draws=draws)
+        reason = _reason(table, row.label, column) if mark in MISSED else ""
+        if mark in JUDGED and misprint:
+            mark, reason = "misprint", misprint
+        elif mark in JUDGED and table.one_draw:
+            mark, reason = "one draw", ""
+        below = None if published is None else count_at_or_below(every, published)
         seconds = float(sum(stored.seconds for _, stored in done))
-        self.lines["cells"].append(
-            (*key, *numbers, mean, spread, dimension, every.size, mark, False, reason, seconds)
-        )
+        found = (mean, spread, dimension, every.size, error, below)
+        self.lines["cells"].append((*key, *numbers, *found, mark, False, False, reason, seconds))
 
 
 def _best_choice(
@@ -193,6 +218,25 @@ def _choose_readings(cells: pd.DataFrame) -> pd.DataFrame:
     order = gap[comparable].fillna(np.inf).sort_values(kind="stable").index
     firsts = cells.loc[order].drop_duplicates(["study", "table", "row", "column"]).index
     return cells.assign(counts=cells.index.isin(firsts))
+
+
+def _choose_one_reading(cells: pd.DataFrame) -> pd.DataFrame:
+    """Let one reading stand for each column of a table, in all of its rows.
+
+    It is the one judged in most rows, among these the one that reaches most published numbers,
+    then the one with the least mean distance from them.
+    """
+    column = ["study", "table", "column"]
+    judged = cells[cells["mark"].isin(JUDGED)].drop_duplicates([*column, "reading", "row"])
+    gap = (judged["measured"].astype(float) - judged["published"].astype(float)).abs()
+    scored = judged.assign(reached=judged["mark"] == "reached", gap=gap)
+    readings = scored.groupby([*column, "reading"], sort=False, as_index=False).agg(
+        rows=("row", "size"), reached=("reached", "sum"), gap=("gap", "mean")
+    )
+    best_first = readings.sort_values(["rows", "reached", "gap"], ascending=[False, False, True])
+    chosen = pd.MultiIndex.from_frame(best_first.drop_duplicates(column)[[*column, "reading"]])
+    lines = pd.MultiIndex.from_frame(judged[[*column, "reading"]])
+    return cells.assign(one_reading=cells.index.isin(judged.index[lines.isin(chosen)]))
 
 
 def _reason(table: Table, row: str, column: str) -> str:
@@ -226,7 +270,22 @@ def _describe(
         "missing": dict(study.missing),
         "tables": tables,
         "figures": list(_figures(plan, source, gathered, cells, output)),
+        "claims": list(_judged_claims(study, cells[cells["study"] == study.name])),
     }
+
+
+def _judged_claims(study: Study, cells: pd.DataFrame) -> Iterator[dict[str, str]]:
+    """Judge what the paper says in words; claims of which too little was measured are left out.
+
+    A judgement that fails is said: it must not cost the tables of a long run.
+    """
+    for claim in study.claims:
+        try:
+            judged = claim.judge(cells)
+        except Exception as error:
+            judged = f"Not judged, because its function failed: {type(error).__name__}: {error}"
+        if judged.strip():
+            yield {**_fields(claim, "said", "where"), "judged": judged}
 
 
 def _figures(
@@ -266,16 +325,23 @@ def mark_of(
     better: str | None,
     *,
     protocol: str,
+    draws: int = 1,
 ) -> str:
     """Return how a measured number stands to the published one.
 
+    `draws` is the number of independent replicates, 1 where they are not independent.
+
     A number is reached if it differs by no more than the published spread, or the measured one
-    where the paper prints none, plus half of the last printed digit.  The marks are those of
-    ``mercer._system.vocabulary``.
+    where the paper prints none, plus half of the last printed digit.  It is only near if the paper
+    prints a spread, there are several draws, and the two means differ by more than three standard
+    errors of their difference, plus that half digit; the paper is taken to have as many draws.
+    The marks are those of ``mercer._system.vocabulary``.
 
     >>> from mercer.studies import Published
     >>> mark_of(Published(89.4, 0.5), 89.0, 0.6, "higher", protocol="paper")
     'reached'
+    >>> mark_of(Published(89.4, 0.5), 89.0, 0.6, "higher", protocol="paper", draws=100)
+    'near'
     >>> mark_of(Published(89.4, 0.5), 88.0, 0.6, "higher", protocol="paper")
     'short'
     """
@@ -285,14 +351,17 @@ def mark_of(
         return "ours"
     allowed = published.spread if published.spread is not None else (spread or 0.0)
     gap = measured - published.value
-    if abs(gap) <= allowed + _half_digit(published.value) + 1e-9:
-        return "reached"
+    rounding = published.half_digit + 1e-9
+    if abs(gap) <= allowed + rounding:
+        if published.spread is None or spread is None or draws < 2:
+            return "reached"
+        error = math.hypot(spread, published.spread) / math.sqrt(draws)
+        return "near" if abs(gap) > _STANDARD_ERRORS * error + rounding else "reached"
     if better is None:
         return "differs"
     return "better" if (gap > 0) == (better == "higher") else "short"
 
 
-def _half_digit(value: float) -> float:
-    """Return half of the last digit of a number as it is printed."""
-    _, _, decimals = f"{value}".partition(".")
-    return 0.5 * 10.0 ** -len(decimals)
+def count_at_or_below(replicates: NDArray[np.float64], published: Published) -> int:
+    """Return how many replicates, rounded as the paper rounds, do not exceed its number."""
+    return int(np.sum(replicates <= published.value + published.half_digit + 1e-9))

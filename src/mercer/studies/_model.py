@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
@@ -34,11 +35,24 @@ class Published:
         What stands behind ±.
     dimension : int or None
         The number of dimensions that the paper names beside it.
+    decimals : int or None
+        How many decimals of `value` are printed: 90.00 has two.  None means as many as Python
+        needs, and none for a whole number.  Numbers are equal however they are printed.
     """
 
     value: float
     spread: float | None = None
     dimension: int | None = None
+    decimals: int | None = field(default=None, compare=False)
+
+    @property
+    def half_digit(self) -> float:
+        """Half of the last printed digit: by so much a printed number is rounded at most."""
+        decimals = self.decimals
+        if decimals is None:
+            exponent = Decimal(repr(self.value)).normalize().as_tuple().exponent
+            decimals = max(0, -exponent) if isinstance(exponent, int) else 0
+        return 0.5 * 10.0**-decimals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +94,8 @@ class Row:
     options : mapping, default={}
         Whatever jobs of this row need to know: JSON values only.
     missing : str, default=""
-        Why this row cannot be measured by anybody; its published numbers are shown with it.
+        Why this row cannot be measured here: data or details are not public, or not in the folder
+        of data sets.  Its published numbers are shown with it.
     """
 
     label: str
@@ -117,6 +132,9 @@ class Method:
         The labels of the rows where it runs; None means all.
     replications, quick_replications : int or None, default=None
         At most so many jobs per row, where the row's own number is too many.
+    independent : bool, default=True
+        Whether the replicates of a row are independent draws, so that their mean has a standard
+        error of spread / √n.  Test parts that overlap after one fit are not, nor are folds.
     """
 
     columns: tuple[str, ...]
@@ -129,6 +147,7 @@ class Method:
     rows: tuple[str, ...] | None = None
     replications: int | None = None
     quick_replications: int | None = None
+    independent: bool = True
 
     def fields(self, protocol: Protocol) -> tuple[str, ...]:
         """Return what the outcome of a job has values for: the columns, or the variants."""
@@ -163,18 +182,20 @@ class Table:
     reasons : mapping from (row label or "*", column or "*") to str, default={}
         Why a published number is not reached, where that is known; shown only where it is not.
     misprints : mapping from (row label, column) to str, default={}
-        Published numbers that the paper itself contradicts, and how: they are not judged.
+        Published numbers that the paper itself contradicts, and how: they are not judged, and the
+        reason is always shown.
     one_draw : bool, default=False
         Whether the published numbers are those of one random draw, and the measured ones means
-        over many: they are not judged either.
+        over many: they are not judged either, but said to lie somewhere among the draws.
     note : str, default=""
         What a reader must know: the protocol in words, misprints.
 
     Raises
     ------
     ValueError
-        Where two rows have one label, or a published number or a reason is for a row or a column
-        that is not there: it would be lost without a word.
+        Where two rows have one label, a published number or a reason is for a row or a column
+        that is not there, or a misprint for a number that is not published: it would be lost
+        without a word.
     """
 
     key: str
@@ -200,6 +221,11 @@ class Table:
             _check_row(cell[0], ["*", *labels], f"Table {self.key}", what)
             if cell[1] not in ("*", *self.columns):
                 raise ValueError(f"Table {self.key} has no column {cell[1]!r}, which {what} names.")
+        for cell in self.misprints:
+            if cell not in self.published:
+                raise ValueError(
+                    f"Table {self.key} has no published number {cell} to be a misprint."
+                )
 
     @property
     def columns(self) -> list[str]:
@@ -271,7 +297,8 @@ class Study:
     tables : tuple of Table
     figures : tuple of Figure, default=()
     missing : mapping from what to why, default={}
-        What of the paper cannot be had at all.
+        What of the paper is not measured here: not public, not in the folder of data sets, or
+        not to be measured at all.
     protocol : mapping from "paper" and "honest" to str, default={}
         The two protocols in words.
     claims : tuple of Claim, default=()
@@ -335,7 +362,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
     ...     Thyroid | 95.7 ± 2.2 | –
     ... ''')
     >>> cells["Banana", "SVM"]
-    Published(value=89.2, spread=0.7, dimension=None)
+    Published(value=89.2, spread=0.7, dimension=None, decimals=1)
     >>> ("Thyroid", "SVM") in cells
     False
     """
@@ -361,6 +388,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
                 float(match["value"]),
                 None if spread is None else float(spread),
                 None if dimension is None else int(dimension),
+                decimals=len(match["value"].partition(".")[2]),
             )
     return cells
 

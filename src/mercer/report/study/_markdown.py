@@ -1,7 +1,7 @@
 """``write_markdown``: a results folder → a Markdown page and its figures as SVG files."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,21 @@ import pandas as pd
 
 from mercer._system.files import make_folder
 from mercer._system.results import only_from
-from mercer._system.vocabulary import mark_named
-from mercer._system.words import is_known
+from mercer._system.vocabulary import JUDGED, MISSED, NOT_JUDGED, mark_named
+from mercer._system.words import fixed, is_known
 from mercer.report._document import anchor, render_template, write_whole
 from mercer.report.charts._figures import draw_figure
 from mercer.report.study._about import repeat_command, run_facts
-from mercer.report.study._paper_tables import decimals, table_name, with_spread
+from mercer.report.study._paper_tables import (
+    decimals,
+    printed_places,
+    reading_name,
+    table_name,
+    with_spread,
+)
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import count_sentences, group_reasons, summarise
+from mercer.report.study._verdicts import audit_of
 
 
 def write_markdown(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
@@ -65,7 +72,8 @@ def _written(results: Results, place: str) -> tuple[str, dict[str, str]]:
                 drawings[file] = draw_figure(results.panels[figure["file"]], figure["title"])
             printed = figure["key"].removeprefix("Fig").lstrip("s. ")
             figures.append({**figure, "number": printed, "file": file})
-        studies.append({**study, "tables": tables, "figures": figures})
+        audit = audit_of(study["name"])
+        studies.append({**study, "tables": tables, "figures": figures, "audit": audit})
     text = render_template(
         "reproduction.md",
         plain=_plain,
@@ -73,6 +81,7 @@ def _written(results: Results, place: str) -> tuple[str, dict[str, str]]:
         command=repeat_command(results.run).replace("`", ""),
         summary=summary,
         said=count_sentences(summary),
+        legend=[mark_named(name) for name in (*JUDGED, *NOT_JUDGED)],
         facts=run_facts(results.run),
         studies=studies,
         place=place,
@@ -83,10 +92,27 @@ def _written(results: Results, place: str) -> tuple[str, dict[str, str]]:
 def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> dict[str, Any]:
     """Return what is known of a table, with its cells written."""
     by_column = {name: cells[cells["column"] == name] for name in table["columns"]}
-    digits = {name: max(1, min(2, decimals(own["published"]))) for name, own in by_column.items()}
+    labels = [row["label"] for row in table["rows"]]
+    pairs = {
+        (label, name): choose_lines(own[own["row"] == label])
+        for label in labels
+        for name, own in by_column.items()
+    }
+    several = {
+        name: readings for name, own in by_column.items() if len(readings := _readings(own)) > 1
+    }
+    letters, unnamed = letter_readings(
+        several, [line for (_, name), pair in pairs.items() if name in several for line in pair]
+    )
     rows = [
-        (label, [_cell(own[own["row"] == label], digits[name]) for name, own in by_column.items()])
-        for label in (row["label"] for row in table["rows"])
+        (
+            label,
+            [
+                _cell(*pairs[label, name], _digits(own), letters if name in several else {})
+                for name, own in by_column.items()
+            ],
+        )
+        for label in labels
     ]
     better = table["better"] and f"{table['better']} is better"
     return {
@@ -95,34 +121,118 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> dict[str, Any]:
         "unit": ", ".join(filter(None, [table["unit"], better])),
         "columns": [_plain(name) for name in table["columns"]],
         "rows": rows,
-        "reasons": group_reasons(cells[cells["counts"]], ("short", "differs", "failed", "not run")),
+        "readings": [(letter, reading_name(reading)) for reading, letter in letters.items()],
+        "other_readings": [reading_name(reading) for reading in unnamed],
+        "reasons": group_reasons(
+            cells[cells["counts"]], (*MISSED, "misprint", "failed", "not run")
+        ),
     }
 
 
-def _cell(lines: pd.DataFrame, places: int) -> str:
-    """Write the line that counts, or the first measured one; and the honest number beside it."""
+_Line = Mapping[str, Any]
+
+
+def _digits(cells: pd.DataFrame) -> int:
+    """Return how many decimals measured numbers of a column have."""
+    return max(1, min(2, decimals(cells["published"])))
+
+
+def _readings(cells: pd.DataFrame) -> list[str]:
+    """Return the measured readings of a column, in their order."""
+    return list(dict.fromkeys(cells.loc[cells["measured"].notna(), "reading"]))
+
+
+def choose_lines(lines: pd.DataFrame) -> tuple[_Line | None, _Line | None]:
+    """Return the line that counts, or the first measured one, and the honest one beside it.
+
+    Of several honest readings it is the same one, or the one whose name begins most like it.
+    """
     open_ones = lines[lines["protocol"] != "honest"]
     that_count = open_ones[open_ones["counts"]]
-    chosen = that_count if len(that_count) else open_ones[open_ones["measured"].notna()]
+    shown = _records(that_count if len(that_count) else open_ones[open_ones["measured"].notna()])
+    honest = _records(lines[(lines["protocol"] == "honest") & lines["measured"].notna()])
+    if not shown:
+        return None, next(iter(honest), None)
+    chosen = shown[0]
+
+    def likeness(line: _Line) -> tuple[bool, int]:
+        names = [line["reading"], chosen["reading"]]
+        return names[0] == names[1], _shared_start(*names)
+
+    return chosen, max(honest, key=likeness, default=None)
+
+
+def _shared_start(a: str, b: str) -> int:
+    """Return with how many characters both texts begin."""
+    differences = (k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(differences, min(len(a), len(b)))
+
+
+def _records(lines: pd.DataFrame) -> list[_Line]:
+    return [{str(key): value for key, value in one.items()} for one in lines.to_dict("records")]
+
+
+def letter_readings(
+    several: Mapping[str, Sequence[str]], lines: Sequence[_Line | None]
+) -> tuple[dict[str, str], list[str]]:
+    """Return letters for the readings of some lines, and the readings that none of them has.
+
+    Letters go by the order of the readings in their columns, whatever line is the first.
+    """
+    shown = {line["reading"] for line in lines if line is not None and is_known(line["measured"])}
+    every = list(dict.fromkeys(reading for readings in several.values() for reading in readings))
+    named = [reading for reading in every if reading in shown]
+    letters = {reading: _letter(number) for number, reading in enumerate(named)}
+    return letters, [reading for reading in every if reading not in shown]
+
+
+def _letter(number: int) -> str:
+    """Return a letter for each number from 0 on: a, b, …, z, aa, ab."""
+    more, last = divmod(number, 26)
+    return (_letter(more - 1) if more else "") + "abcdefghijklmnopqrstuvwxyz"[last]
+
+
+def _cell(line: _Line | None, honest: _Line | None, places: int, letters: Mapping[str, str]) -> str:
+    """Write a number that counts with its mark and reading, and the honest one beside it."""
     parts = []
-    reading = None
-    if len(chosen):
-        line = chosen.iloc[0]
-        reading = line["reading"]
+    if line is not None:
         if is_known(line["published"]):
-            parts.append(f"{line['published']:g} →")
+            parts.append(f"{_published(line)} →")
         if is_known(line["measured"]):
-            parts.append(with_spread(line["measured"], line["spread"], places))
-            parts.append(mark_named(line["mark"]).sign)
+            parts += [_measured(line, places), mark_named(line["mark"]).sign, _draws(line)]
+            parts.append(_in_brackets(line, letters))
         else:
             parts.append(_plain(line["mark"]))
-    honest = lines[(lines["protocol"] == "honest") & lines["measured"].notna()]
-    same = honest[honest["reading"] == reading]
-    honest = same if len(same) else honest
-    if len(honest):
-        line = honest.iloc[0]
-        parts.append(f"*{with_spread(line['measured'], line['spread'], places)}*")
+    if honest is not None:
+        parts.append(f"*{_measured(honest, places)}*")
+        if line is None or honest["reading"] != line["reading"]:
+            parts.append(_in_brackets(honest, letters))
     return " ".join(filter(None, parts))
+
+
+def _published(line: _Line) -> str:
+    """Write a number as the paper prints it."""
+    return fixed(line["published"], printed_places(line, decimals([line["published"]])))
+
+
+def _measured(line: _Line, places: int) -> str:
+    """Write a mean, its spread and, in brackets, its standard error where it has one."""
+    text = with_spread(line["measured"], line["spread"], places)
+    error = line["standard_error"]
+    return f"{text} ({fixed(error, places + 1)})" if is_known(error) else text
+
+
+def _draws(line: _Line) -> str:
+    """Say where a number that is one draw lies among the draws."""
+    below = line["at_or_below"]
+    if line["mark"] != "one draw" or not is_known(below):
+        return ""
+    return f"{below:.0f}/{line['n']:.0f}"
+
+
+def _in_brackets(line: _Line, letters: Mapping[str, str]) -> str:
+    letter = letters.get(line["reading"])
+    return f"[{letter}]" if letter else ""
 
 
 def _plain(text: object) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from mercer._system.vocabulary import UNMEASURED, Mark, mark_named
-from mercer._system.words import duration, fixed, is_known, signed
-from mercer.report.study._summary import Reason, group_reasons
+from mercer._system.vocabulary import Mark, mark_named
+from mercer._system.words import count_of, duration, fixed, is_known, signed
+from mercer.report.study._summary import EXPLAINED, Reason, group_reasons
 
 _Record = Mapping[str, Any]
 
@@ -82,6 +82,11 @@ class Column:
     readings: tuple[str, ...]
     first: int
 
+    @property
+    def heads(self) -> list[str]:
+        """What the readings are called."""
+        return [reading_name(reading) for reading in self.readings]
+
 
 @dataclass(frozen=True)
 class TableView:
@@ -107,6 +112,11 @@ class TableView:
         return any(len(column.readings) > 1 for column in self.columns)
 
 
+def reading_name(reading: str) -> str:
+    """Return what a reading is called beside others of its column."""
+    return reading or "as printed"
+
+
 def decimals(values: Iterable[float]) -> int:
     """Return how many decimals printed numbers have, six at most."""
     found = 0
@@ -122,6 +132,12 @@ def with_spread(value: float, spread: float, places: int) -> str:
     if not is_known(value):
         return ""
     return fixed(value, places) + (f" ± {fixed(spread, places)}" if is_known(spread) else "")
+
+
+def printed_places(record: _Record, otherwise: int) -> int:
+    """Return how many decimals the paper prints, where that is known."""
+    known = record["published_decimals"]
+    return int(known) if is_known(known) else otherwise
 
 
 def table_name(key: str) -> str:
@@ -153,7 +169,7 @@ def make_table(table: Mapping[str, Any], cells: pd.DataFrame) -> TableView:
         note=table["note"],
         columns=columns,
         rows=tuple(_align(rows)),
-        reasons=group_reasons(cells[cells["counts"]], ("short", "differs", *UNMEASURED)),
+        reasons=group_reasons(cells[cells["counts"]], EXPLAINED),
     )
 
 
@@ -176,7 +192,7 @@ def _digits(cells: pd.DataFrame) -> tuple[int, int]:
     Measured numbers have as many as the paper's, three at most, and at least one unless all are
     whole.
     """
-    printed = decimals(cells["published"])
+    printed = max([decimals(cells["published"]), *cells["published_decimals"].dropna().astype(int)])
     values = cells["measured"].dropna()
     if (values == values.round()).all():
         return printed, min(printed, 3)
@@ -212,9 +228,9 @@ def _row(
         slot = (record["column"], first_reading[record["column"]])
         if is_known(record["published"]):
             values.setdefault(slot, float(record["published"]))
-        if not message:
-            mark_alone = mark_named(record["mark"])
-            cell = Cell(mark=mark_alone, protocol=record["protocol"], hint=record["reason"])
+        if not message or record["mark"] == "misprint":
+            alone = mark_named(record["mark"])
+            cell = Cell(mark=alone, protocol=record["protocol"], hint=record["reason"])
             _put_cell(lines, slot, cell)
     slots = [(column.name, reading) for column in columns for reading in column.readings]
     made = [
@@ -257,7 +273,11 @@ def _put_cell(lines: Mapping[str, list[dict[_Slot, Cell]]], slot: _Slot, cell: C
 def _shared_message(
     described: Mapping[str, Any], waiting: Sequence[_Record]
 ) -> tuple[str, Mark | None]:
-    """Return the reason that all unmeasured numbers of a row share, or nothing if they differ."""
+    """Return the reason that all unmeasured numbers of a row share, or nothing if they differ.
+
+    Misprints have reasons of their own, which are shown beside it.
+    """
+    waiting = [record for record in waiting if record["mark"] != "misprint"]
     own = described.get("missing") or described.get("skipped") or ""
     if not waiting:
         return own, None
@@ -275,7 +295,7 @@ def _dimension(value: Any) -> str:
 
 
 def _published_cell(record: _Record, places: int) -> Cell:
-    spread = record["published_spread"]
+    spread, places = record["published_spread"], printed_places(record, places)
     return Cell(
         value=fixed(record["published"], places),
         spread=fixed(spread, max(places, decimals([spread]))) if is_known(spread) else "",
@@ -290,7 +310,13 @@ def _measured_cell(record: _Record, places: int) -> Cell:
     if is_known(record["published"]):
         hints.append(f"measured minus published {signed(value - record['published'], places + 1)}")
     if is_known(count) and count:
-        hints.append(f"{count:.0f} replicate{'s' if count != 1 else ''}")
+        hints.append(count_of(count, "replicate"))
+    if is_known(record["standard_error"]):
+        hints.append(f"standard error of the mean {fixed(record['standard_error'], places + 1)}")
+    if mark.name == "one draw" and is_known(record["at_or_below"]):
+        hints.append(
+            f"{record['at_or_below']:.0f} of {count:.0f} draws lie at or below the paper's"
+        )
     if is_known(record["seconds"]) and record["seconds"]:
         hints.append(duration(record["seconds"]))
     return Cell(

@@ -18,12 +18,13 @@ from mercer.report.study._paper_tables import (
     TableView,
     decimals,
     make_table,
+    printed_places,
     table_name,
     with_spread,
 )
 from mercer.report.study._results import Results, read_results
 from mercer.report.study._summary import StudyCount, count_sentences, summarise
-from mercer.report.study._verdicts import Verdict, compare_columns, written_audit
+from mercer.report.study._verdicts import Verdict, audit_of, compare_columns
 
 
 def write_report(
@@ -126,7 +127,7 @@ def _study(
         "count": count,
         "tables": tables,
         "figures": figures,
-        "audit": written_audit() if "roweis" in name.lower() else (),
+        "audit": audit_of(name),
         "seconds": _seconds(results.timings, name),
     }
 
@@ -151,7 +152,8 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
     lines = []
     for record in cells.to_dict("records"):
         published, measured, seconds = record["published"], record["measured"], record["seconds"]
-        printed = decimals([published, record["published_spread"]])
+        spread = record["published_spread"]
+        printed = max(printed_places(record, decimals([published])), decimals([spread]))
         places = min(max(printed, 1), 3)
         both = is_known(published) and is_known(measured)
         lines.append(
@@ -159,7 +161,7 @@ def list_cells(cells: pd.DataFrame) -> list[dict[str, Any]]:
                 **{name: record[name] for name in ("study", "row", "column", "reading")},
                 "protocol": record["protocol"],
                 "table": table_name(record["table"]),
-                "published": with_spread(published, record["published_spread"], printed),
+                "published": with_spread(published, spread, printed),
                 "measured": with_spread(measured, record["spread"], places),
                 "difference": signed(measured - published, places) if both else "",
                 "mark": mark_named(record["mark"]),

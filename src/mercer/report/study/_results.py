@@ -13,16 +13,23 @@ from mercer._system.vocabulary import STUDY_TABLES
 
 _COMMAND = "mercer reproduce"
 _NUMBERS = {
-    "published", "published_spread", "published_dimension",
-    "measured", "spread", "dimension", "n", "seconds", "replication",
+    "published", "published_spread", "published_dimension", "published_decimals",
+    "measured", "spread", "dimension", "n", "standard_error", "at_or_below", "seconds",
+    "replication",
 }  # fmt: skip
+
+# What folders of before lack, or call by another name.
+_NEW = {"published_decimals", "standard_error", "at_or_below", "one_reading"}
+_RENAMED = {"cannot be had": "not available"}
 
 
 @dataclass(frozen=True)
 class Results:
     """What a results folder holds: what :mod:`mercer.studies` describes, and the figures' panels.
 
-    In `cells`, ``counts`` marks the line that stands for a published cell in the summary.
+    In `cells`, ``counts`` marks the line that stands for a published cell in the summary, and
+    ``one_reading`` those of the one reading that stands for a column; a folder of before has no
+    such choice, nor standard errors, nor claims.
     """
 
     run: Mapping[str, Any]
@@ -47,7 +54,9 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         _check_studies(folder, studies, cells)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / 'studies.json'} is not what `{_COMMAND}` writes.") from error
-    cells["counts"] = cells["counts"].str.lower().isin(["true", "1"])
+    for choice in ("counts", "one_reading"):
+        cells[choice] = cells[choice].str.lower().isin(["true", "1"])
+    cells["mark"] = cells["mark"].replace(_RENAMED)
     with only_from(folder, _COMMAND):
         files = [
             str(figure["file"])
@@ -57,7 +66,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
         ]
     return Results(
         run=run,
-        studies=studies,
+        studies=[{"claims": [], **study} for study in studies],
         cells=cells,
         timings=_read_if_there(folder, "timings"),
         failures=_read_if_there(folder, "failures"),
@@ -67,7 +76,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
 
 def _read_lines(folder: Path, name: str) -> pd.DataFrame:
     columns = STUDY_TABLES[name]
-    return read_table(folder, f"{name}.csv", columns, _NUMBERS.intersection(columns))
+    return read_table(folder, f"{name}.csv", columns, _NUMBERS.intersection(columns), _NEW)
 
 
 def _read_if_there(folder: Path, name: str) -> pd.DataFrame:
@@ -80,11 +89,17 @@ _STUDY = ("name", "title", "reference", "protocol", "missing", "tables", "figure
 
 
 def _check_studies(folder: Path, studies: Sequence[Mapping[str, Any]], cells: pd.DataFrame) -> None:
-    """Raise an error if a key is missing, or if cells belong to a table that is not described."""
+    """Raise an error if a key is missing, or if cells belong to a table that is not described.
+
+    Claims are newer than folders that somebody may have kept.
+    """
     for study in studies:
         for key in _STUDY:
             if key not in study:
                 raise ValueError(f"{folder / 'studies.json'}: a study has no {key!r}.")
+        for claim in study.get("claims", ()):
+            if not all(isinstance(claim[key], str) for key in ("said", "where", "judged")):
+                raise TypeError(f"A claim of {study['name']} is not made of texts.")
     described = {(study["name"], table["key"]) for study in studies for table in study["tables"]}
     for name, key in cells[["study", "table"]].drop_duplicates().itertuples(index=False):
         if (name, key) not in described:

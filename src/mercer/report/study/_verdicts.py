@@ -136,7 +136,12 @@ def _pair(record: Mapping[str, Any], unit: str) -> Pair:
     )
 
 
-def written_audit() -> list[dict[str, Any]]:
+def audit_of(study: str) -> list[dict[str, Any]]:
+    """Return the audit of a paper's own hypothesis tests; nothing for papers without one."""
+    return _written_audit() if "roweis" in study.lower() else []
+
+
+def _written_audit() -> list[dict[str, Any]]:
     """Return the audit of the paper's hypothesis tests with its numbers written."""
     from mercer.studies import audit_roweis_saul  # here, because few pages need it
 
@@ -151,8 +156,7 @@ def written_audit() -> list[dict[str, Any]]:
                 "quantity": row["quantity"],
                 "printed": fixed(printed, places),
                 "recomputed": fixed(found, places),
-                "agrees": bool(row["agrees"]),
-                "compared": is_known(printed),
+                "agreement": "–" if not is_known(printed) else "yes" if row["agrees"] else "no",
                 "p": p_number(p),
                 "published": row["published"],
                 "decision": row["decision"],

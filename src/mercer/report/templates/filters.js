@@ -25,7 +25,7 @@
         table.hidden = !left;
         shown += section.hidden ? 0 : left;
       });
-      all(".figures, .tests", section).forEach((part) => { part.hidden = Boolean(mark || wanted); });
+      all(".claims, .figures, .tests", section).forEach((part) => { part.hidden = Boolean(mark || wanted); });
     });
     all("table.flat > tbody > tr").forEach((line) => {
       const [ofStudy, ofTable, ofRow, , , ofProtocol] = Array.from(line.cells, (cell) => cell.textContent);

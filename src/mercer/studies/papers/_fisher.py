@@ -204,7 +204,14 @@ def _both_protocols(model: str) -> tuple[Method, ...]:
             "columns": ("Error rate",), "reading": reading, "options": options
         }  # fmt: skip
         methods += [
-            Method(run=first_partition, protocols=("paper",), replications=1, **shared),
+            # One fit, test parts that overlap: no standard error tells how far another fit is.
+            Method(
+                run=first_partition,
+                protocols=("paper",),
+                replications=1,
+                independent=False,
+                **shared,
+            ),
             Method(run=own_partitions, protocols=("honest",), quick={"partitions": 2}, **shared),
         ]
     return tuple(methods)

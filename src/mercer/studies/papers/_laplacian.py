@@ -202,7 +202,7 @@ _GAUSSIANS = Table(
         SVM                 | 3     | 7     | 9     | 191
         Laplacian           | 9     | 1     | 38    | 162
     """),
-    reasons={("*", "*"): "The paper shows one draw, measured is the mean over many."},
+    one_draw=True,
     note="ω₁ω̂₂ counts rows of class ω₁ that were given to ω₂. The paper shows one draw; measured "
     "are mean and standard deviation over 300 (30 in a quick run). These tables call the rare "
     "class ω₁, the text calls it class two. Widths are Silverman's (21). C of the SVM is not "
@@ -233,7 +233,7 @@ _ECHOCARDIOGRAM = Table(
         Parzen window Bayes | 2     | 10    | 2     | 28
         Laplacian           | 9     | 3     | 10    | 20
     """),
-    reasons={("*", "*"): "The paper shows one draw, of data that it does not describe in full."},
+    one_draw=True,
     note="3 survivors and 7 others to learn from, 12 and 30 to classify: mean and standard "
     "deviation over 300 random draws of that shape (30 in a quick run). ω₁ is the class of those "
     "still alive, the label that the data come with. The eight features are age to mult. Gaps "

@@ -65,7 +65,12 @@ def _projection(
     column: str, method: str, reading: str = "", options: Any = None, **rest: Any
 ) -> Method:
     options = {"method": method, **(options or {})}
-    return _both_protocols(column, run_projection, reading=reading, options=options, **rest)
+    return _by_fold(column, run_projection, reading=reading, options=options, **rest)
+
+
+def _by_fold(column: str, run: Callable[[Task], Outcome], **rest: Any) -> Method:
+    """Return a method whose replicates are folds, which share most of their training rows."""
+    return _both_protocols(column, run, independent=False, **rest)
 
 
 def _both_protocols(column: str, run: Callable[[Task], Outcome], **rest: Any) -> Method:
@@ -86,7 +91,7 @@ def _by_width(column: str, method: str) -> tuple[Method, ...]:
 
 
 _LINEAR = (
-    _both_protocols("1-NN", run_nearest),
+    _by_fold("1-NN", run_nearest),
     _lsva("LLSVA"),
     _lsva("LLSVA", "squared hinge", {"loss": "squared_hinge"}, rows=_FLAT),
     _projection("PCA", "PCA"),
@@ -98,7 +103,7 @@ _LINEAR = (
 _WIDE, _NARROW = ({"gamma": gamma, **_MOST} for gamma in _WIDTHS)
 _VOTE = {"gamma": 0.1, "neighbors": 15}
 _KERNEL = (
-    _both_protocols("1-NN", run_nearest),
+    _by_fold("1-NN", run_nearest),
     _lsva("KLSVA", "γ = 0.1", _WIDE),
     _lsva("KLSVA", "γ = 0.5", _NARROW, **_SLOW),
     _lsva("KLSVA", "γ = 0.1, 15-NN", _VOTE, rows=_NOISY),
