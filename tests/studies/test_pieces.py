@@ -379,7 +379,38 @@ def test_an_honest_number_never_stands_for_the_published_one():
     keys = dict.fromkeys(("study", "table", "row", "column"), "same")
     protocols, measured = ["honest", "paper", "paper"], [90.0, 95.0, 80.0]
     cells = pd.DataFrame({**keys, "protocol": protocols, "published": 90.0, "measured": measured})
+    cells["mark"] = "short"
     assert _choose_readings(cells)["counts"].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("marks", "counts"),
+    [
+        (["short", "near", "reached"], [False, False, True]),
+        (["short", "near", "better"], [False, True, False]),
+        (["reached", "near", "reached"], [True, False, False]),
+    ],
+)
+def test_a_reading_that_reaches_the_number_counts_before_a_nearer_one(marks, counts):
+    """One split has no spread to lie within, and may be nearer than many splits that have one."""
+    keys = dict.fromkeys(("study", "table", "row", "column"), "same")
+    cells = pd.DataFrame({**keys, "protocol": "paper", "published": 90.0, "mark": marks})
+    cells["measured"] = [90.4, 91.0, 92.0]
+    assert _choose_readings(cells)["counts"].tolist() == counts
+
+
+def test_digits_may_be_rounded_or_cut_off():
+    rounded, cut = (
+        read_published("| a\nx | 95.41", cut_off=cut)["x", "a"] for cut in (False, True)
+    )
+    right = 100 * 229 / 240  # 95.41666…
+    assert (rounded.rounds(right), cut.rounds(right)) == (False, True)
+    assert mark_of(cut, right, None, "higher", protocol="either") == "reached"
+    assert not cut.rounds(95.4201)
+    assert not cut.rounds(95.4049)
+    assert cut.rounds(95.4049 - 1, slack=1.0) is False
+    assert rounded.rounds(95.4149)
+    assert not rounded.rounds(95.4151)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +136,7 @@ class _Gathered:
             mark, reason = "not run", _reason(table, row.label, column)
         key = (study.name, table.key, row.label, column, "", "paper")
         self.lines["cells"].append(
-            (*key, *astuple(published), *_NOT_MEASURED, mark, True, False, reason, 0.0)
+            (*key, *_as_printed(published), *_NOT_MEASURED, mark, True, False, reason, 0.0)
         )
 
     def _add_cell(
@@ -158,7 +158,7 @@ class _Gathered:
             elif job.file in self.failures:
                 self.lines["failures"].append((*key, job.replication, self.failures[job.file]))
         published = table.published.get((row.label, column))
-        numbers = (None,) * 4 if published is None else astuple(published)
+        numbers = (None,) * 4 if published is None else _as_printed(published)
         if not done:
             reason = next((self.failures[j.file] for j in jobs if j.file in self.failures), "")
             mark = "failed" if reason else "not run"
@@ -192,6 +192,10 @@ class _Gathered:
         self.lines["cells"].append((*key, *numbers, *found, mark, False, False, reason, seconds))
 
 
+def _as_printed(published: Published) -> tuple[float, float | None, int | None, int | None]:
+    return published.value, published.spread, published.dimension, published.decimals
+
+
 def _best_choice(
     done: Sequence[tuple[Job, Stored]], field: str, better: str | None
 ) -> tuple[list[NDArray[np.float64]], float | None]:
@@ -212,12 +216,18 @@ def _best_choice(
 
 
 def _choose_readings(cells: pd.DataFrame) -> pd.DataFrame:
-    """Let one line stand for each published cell: of several readings, the nearest one."""
-    comparable = cells["published"].notna() & (cells["protocol"] != "honest")
-    gap = (cells["measured"].astype(float) - cells["published"].astype(float)).abs()
-    order = gap[comparable].fillna(np.inf).sort_values(kind="stable").index
-    firsts = cells.loc[order].drop_duplicates(["study", "table", "row", "column"]).index
-    return cells.assign(counts=cells.index.isin(firsts))
+    """Let one line stand for each published cell.
+
+    Of several readings it is one that reaches the number, or else is near it, and of these the
+    nearest.
+    """
+    comparable = cells[cells["published"].notna() & (cells["protocol"] != "honest")]
+    gap = (comparable["measured"].astype(float) - comparable["published"].astype(float)).abs()
+    rank = comparable["mark"].map({"reached": 0, "near": 1}).fillna(2)
+    ordered = pd.DataFrame({"rank": rank, "gap": gap.fillna(np.inf)})
+    firsts = cells.loc[ordered.sort_values(["rank", "gap"], kind="stable").index]
+    firsts = firsts.drop_duplicates(["study", "table", "row", "column"])
+    return cells.assign(counts=cells.index.isin(firsts.index))
 
 
 def _choose_one_reading(cells: pd.DataFrame) -> pd.DataFrame:
@@ -351,12 +361,11 @@ def mark_of(
         return "ours"
     allowed = published.spread if published.spread is not None else (spread or 0.0)
     gap = measured - published.value
-    rounding = published.half_digit + 1e-9
-    if abs(gap) <= allowed + rounding:
+    if published.rounds(measured, allowed):
         if published.spread is None or spread is None or draws < 2:
             return "reached"
         error = math.hypot(spread, published.spread) / math.sqrt(draws)
-        return "near" if abs(gap) > _STANDARD_ERRORS * error + rounding else "reached"
+        return "reached" if published.rounds(measured, _STANDARD_ERRORS * error) else "near"
     if better is None:
         return "differs"
     return "better" if (gap > 0) == (better == "higher") else "short"

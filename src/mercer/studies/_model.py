@@ -38,12 +38,15 @@ class Published:
     decimals : int or None
         How many decimals of `value` are printed: 90.00 has two.  None means as many as Python
         needs, and none for a whole number.  Numbers are equal however they are printed.
+    cut_off : bool, default=False
+        Whether the digits that follow were cut off instead of rounded: 229 of 240 as 95.41.
     """
 
     value: float
     spread: float | None = None
     dimension: int | None = None
     decimals: int | None = field(default=None, compare=False)
+    cut_off: bool = field(default=False, compare=False)
 
     @property
     def half_digit(self) -> float:
@@ -53,6 +56,12 @@ class Published:
             exponent = Decimal(repr(self.value)).normalize().as_tuple().exponent
             decimals = max(0, -exponent) if isinstance(exponent, int) else 0
         return 0.5 * 10.0**-decimals
+
+    def rounds(self, exact: float, slack: float = 0.0) -> bool:
+        """Tell whether a number within `slack` of `exact` can be printed as this one."""
+        above = (2 if self.cut_off else 1) * self.half_digit
+        gap = exact - self.value
+        return -slack - self.half_digit - 1e-9 <= gap <= slack + above + 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,7 +345,7 @@ def _check_row(label: str, labels: Sequence[str], where: str, what: str) -> None
         raise ValueError(f"{where} has no row {label!r}, which {what} names: {hint}")
 
 
-def read_published(text: str) -> Mapping[tuple[str, str], Published]:
+def read_published(text: str, *, cut_off: bool = False) -> Mapping[tuple[str, str], Published]:
     """Read a table of published numbers.
 
     Cells are separated by ``|``: the first line has the columns, every other one begins with the
@@ -347,6 +356,8 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
     ----------
     text : str
         The table.
+    cut_off : bool, default=False
+        Whether the paper cuts digits off instead of rounding.
 
     Returns
     -------
@@ -362,7 +373,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
     ...     Thyroid | 95.7 ± 2.2 | –
     ... ''')
     >>> cells["Banana", "SVM"]
-    Published(value=89.2, spread=0.7, dimension=None, decimals=1)
+    Published(value=89.2, spread=0.7, dimension=None, decimals=1, cut_off=False)
     >>> ("Thyroid", "SVM") in cells
     False
     """
@@ -389,6 +400,7 @@ def read_published(text: str) -> Mapping[tuple[str, str], Published]:
                 None if spread is None else float(spread),
                 None if dimension is None else int(dimension),
                 decimals=len(match["value"].partition(".")[2]),
+                cut_off=cut_off,
             )
     return cells
 
