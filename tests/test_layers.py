@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparison": set(),
     "datasets": set(),
     "tables": set(),
-    "models": {"samples", "spectral", "tables", "classifiers", "discriminants"},
+    "models": {"samples", "spectral", "tables", *_ESTIMATORS},
     "views": {"spectral", "information", "comparison", "tables", "discriminants", "projections"},
     "plots": set(),
     "studies": _ALL_ABOVE,

@@ -15,7 +15,7 @@ from sklearn.metrics import confusion_matrix
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.cli._compare import longer_command
+from mercer.cli._compare import _model_names, longer_command
 from mercer.cli._fit import how_to_fit
 from mercer.cli._output import check_folder, parse_seconds
 from mercer.comparison import compare_in_rounds, hard_rows
@@ -142,6 +142,33 @@ def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, capsys):
     assert read_table(tmp_path / "table.csv").frame.shape == (569, 31)
     assert main(["compare", *QUICK, "-o", str(tmp_path)]) == 0
     assert "No table was given" in capsys.readouterr().out
+
+
+def test_the_laplacian_machine_and_roweis_saul_are_compared_when_asked_for(
+    tmp_path, monkeypatch, capsys
+):
+    def one_round(*args, **options):
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 1})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", one_round)
+    names = "laplacian-svc,roweis-saul,logistic"
+    command = ["compare", "--models", names, "--budget", "10m", "--json", "-o", str(tmp_path)]
+    assert main(command) == 0
+    content = json.loads(capsys.readouterr().out)
+    lines = {one["name"]: one for one in content["models"]}
+    assert list(lines["laplacian-svc"]) == list(lines["logistic"])
+    assert {name: one["kind"] for name, one in lines.items()} == {
+        "laplacian-svc": "mercer", "roweis-saul": "mercer", "logistic": "peer"
+    }  # fmt: skip
+    assert all(one["score"] > 0.9 for one in lines.values())
+    assert "Roweis–Saul classifier" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_names_models_are_those_of_the_default():
+    found = _model_names(None)
+    assert len(found) == 10
+    assert not {"laplacian-svc", "roweis-saul"} & set(found)
+    assert _model_names("roweis-saul, laplacian-svc") == ["roweis-saul", "laplacian-svc"]
 
 
 def test_the_lines_of_python_run(table, tmp_path, here, capsys):

@@ -68,7 +68,7 @@ def test_others_run_on_the_cpu_and_say_so(table, on_tensors, capsys):
     arguments = ["fit", str(table), "-t", "kind", "-m", "logistic", "-o", str(model)]
     assert main([*arguments, "--device", "cuda", "--json"]) == 0
     assert on_tensors == []
-    note = "logistic runs on the CPU: only Mercer's own models use "
+    note = "logistic runs on the CPU: only fisher, laplacian, parzen and ise use "
     assert any(text.startswith(note) for text in json.loads(capsys.readouterr().out)["notes"])
     assert main(["predict", str(model), str(table), "--device", "cuda"]) == 0
     assert f"note: {note}" in capsys.readouterr().err
@@ -84,7 +84,8 @@ def test_compare(table, on_tensors, monkeypatch, capsys):
     command = ["compare", str(table), "-t", "kind", *models, "-o", str(folder), "--device", "cuda"]
     assert main(command) == 0
     captured = capsys.readouterr()
-    assert "note: dummy and logistic run on the CPU: only Mercer's own models use" in captured.err
+    note = "note: dummy and logistic run on the CPU: only fisher, laplacian, parzen and ise use "
+    assert note in captured.err
     assert on_tensors.count("ParzenClassifier") > 2
     content = json.loads((folder / "comparison.json").read_text())
     assert {line["name"] for line in content["models"]} == {"parzen", "logistic", "dummy"}

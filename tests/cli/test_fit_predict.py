@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from mercer.cli import main
-from mercer.tables import read_table
+from mercer.models import load_model, make_model
+from mercer.tables import match_columns, read_table, split_target
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -81,6 +82,23 @@ def test_fit_json_is_all_there_is_on_standard_output(folder, capsys, tmp_path):
     assert found["card"]["balanced"] is True
     assert found["card"]["scores"] == found["scores"]["parzen"]
     assert 0.5 < found["scores"]["parzen"]["balanced_accuracy"] <= 1
+
+
+@pytest.mark.parametrize("name", ["laplacian-svc", "roweis-saul"])
+def test_models_by_name_predict_the_same_from_their_file(folder, tmp_path, name):
+    path, out = tmp_path / "m.skops", tmp_path / "out.csv"
+    table = read_table(folder / "people.csv")
+    assert (
+        main(["fit", str(folder / "people.csv"), "-t", "class", "-m", name, "-o", str(path)]) == 0
+    )
+    assert main(["predict", str(path), str(folder / "new.csv"), "-o", str(out)]) == 0
+    data = split_target(table, "class")
+    new = read_table(folder / "new.csv")
+    fitted = make_model(name, data).fit(data.X, data.y)
+    loaded, card = load_model(path)
+    rows = match_columns(new, card.columns).frame
+    assert read_table(out).frame["predicted"].tolist() == fitted.predict(rows).tolist()
+    np.testing.assert_array_equal(loaded.predict_proba(rows), fitted.predict_proba(rows))
 
 
 def test_predict_writes_classes_and_probabilities_in_the_order_of_rows(folder, capsys, tmp_path):

@@ -11,10 +11,12 @@ from sklearn.utils.fixes import parse_version
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.models import (
     CappedClassifier,
+    OnDevice,
     choose_model,
     describe_model,
     list_models,
     make_model,
+    on_device,
     score_model,
 )
 from mercer.tables import split_target
@@ -30,11 +32,19 @@ def two_bumps(n, share=0.5, seed=0):
 
 def test_names_are_in_the_promised_order():
     assert list_models() == [
-        "fisher", "laplacian", "parzen", "ise", "logistic", "svc", "knn", "forest", "boosting",
-        "dummy",
+        "fisher", "laplacian", "parzen", "ise", "laplacian-svc", "roweis-saul", "logistic", "svc",
+        "knn", "forest", "boosting", "dummy",
     ]  # fmt: skip
     kinds = [describe_model(name).kind for name in list_models()]
-    assert kinds == ["mercer"] * 4 + ["peer"] * 5 + ["floor"]
+    assert kinds == ["mercer"] * 6 + ["peer"] * 5 + ["floor"]
+    by_name = [name for name in list_models() if not describe_model(name).by_default]
+    assert by_name == ["laplacian-svc", "roweis-saul"]
+
+
+def test_models_that_use_a_device_are_those_that_it_wraps(data):
+    for name in list_models():
+        on_it = on_device(make_model(name, data), "cpu")[-1]
+        assert isinstance(on_it, OnDevice) == describe_model(name).uses_device
 
 
 def test_unknown_name_is_one_sentence_that_lists_the_names(data):
@@ -57,7 +67,9 @@ def test_every_model_is_a_pipeline_with_probabilities(data, name):
         assert np.mean(predicted == data.y) > 0.65
 
 
-@pytest.mark.parametrize("name", [name for name in list_models() if name not in ("dummy", "knn")])
+@pytest.mark.parametrize(
+    "name", [name for name in list_models() if name not in ("dummy", "knn", "roweis-saul")]
+)
 def test_balanced_models_find_rare_classes(name):
     if name == "forest" and parse_version(sklearn.__version__) < parse_version("1.9"):
         pytest.skip("weights hardly move the forest of scikit-learn 1.7, as they do that of 1.9")
@@ -110,7 +122,7 @@ def test_fisher_is_exact_for_few_rows_and_sparse_for_many():
     assert isinstance(make_model("fisher", many)[-1], SparseKernelFisherDiscriminant)
 
 
-@pytest.mark.parametrize("name", ["laplacian", "parzen", "ise", "svc"])
+@pytest.mark.parametrize("name", ["laplacian", "parzen", "ise", "laplacian-svc", "svc"])
 def test_quadratic_methods_are_capped(name):
     data = split_target(two_bumps(400), "target")
     assert not isinstance(make_model(name, data)[-1], CappedClassifier)
@@ -118,6 +130,21 @@ def test_quadratic_methods_are_capped(name):
     assert model[-1].n_rows_fitted_ == 100
     assert np.mean(model.predict(data.X) == data.y) > 0.7
     assert make_model(name, split_target(two_bumps(10_001), "target"))[-1].max_rows == 10_000
+
+
+def test_the_laplacian_machine_is_exact_for_few_rows_and_has_landmarks_for_many():
+    few, many = (split_target(two_bumps(n), "target") for n in (1500, 1501))
+    assert make_model("laplacian-svc", few)[-1].estimator.landmarks is None
+    assert make_model("laplacian-svc", many)[-1].estimator.landmarks == 500
+
+
+def test_the_roweis_saul_classifier_takes_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    is_rare = rng.random(60) < 0.4
+    frame = pd.DataFrame(rng.normal(size=(60, 100)) + 0.8 * is_rare[:, None])
+    frame.columns = [f"c{i}" for i in range(100)]
+    frame["target"] = np.where(is_rare, "rare", "usual")
+    assert score_model("roweis-saul", split_target(frame, "target")).accuracy > 0.9
 
 
 def test_score_is_that_of_rows_left_out():

@@ -204,9 +204,9 @@ def test_the_linear_penalty_is_about_the_weighted_mean(data):
     "options",
     [
         {},
-        {"normalized": True},
+        {"normalized": False},
         {"kernel": "linear"},
-        {"kernel": "linear", "normalized": True},
+        {"kernel": "linear", "normalized": False},
         {"loss": "squared_error"},
         {"kernel": "poly", "loss": "squared_hinge", "gamma": "auto"},
         {"landmarks": 20, "random_state": 0},
@@ -214,9 +214,9 @@ def test_the_linear_penalty_is_about_the_weighted_mean(data):
     ],
     ids=[
         "rbf",
-        "normalised",
+        "plain",
         "linear",
-        "linear normalised",
+        "linear plain",
         "least squares",
         "squared",
         "landmarks",

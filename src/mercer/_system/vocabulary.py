@@ -140,7 +140,8 @@ def metric_named(name: str) -> Metric:
 
 # Models in the order in which they are tried: where time is short, the last ones are left out.
 MODELS_QUICK_FIRST = (
-    "dummy", "logistic", "parzen", "ise", "laplacian", "knn", "boosting", "fisher", "svc", "forest",
+    "dummy", "logistic", "parzen", "ise", "laplacian", "knn", "roweis-saul", "boosting", "fisher",
+    "svc", "laplacian-svc", "forest",
 )  # fmt: skip
 
 # The tables of a results folder of ``mercer reproduce``, and their columns.

@@ -48,7 +48,11 @@ def compare(
         str | None, typer.Option("--target", "-t", help="The column to predict.")
     ] = None,
     models: Annotated[
-        str | None, typer.Option(help="Names with commas between, such as fisher,svc,forest.")
+        str | None,
+        typer.Option(
+            help="Names with commas between, such as fisher,svc,forest; default: all but "
+            "laplacian-svc and roweis-saul."
+        ),
     ] = None,
     metric: Annotated[
         Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss"] | None,
@@ -73,8 +77,8 @@ def compare(
     """Compare models on your own table: which predict the target best, and which alike.
 
     Every model sees the same splits, with all preparation inside them. More time gives more
-    splits and narrower intervals, and more rows to laplacian, parzen, ise and svc, which see a
-    sample of a long table. Ctrl-C keeps the rounds that are finished.
+    splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
+    which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
     """
@@ -184,10 +188,10 @@ def compare(
 
 
 def _model_names(models: str | None) -> list[str]:
-    from mercer.models import list_models
+    from mercer.models import describe_model, list_models
 
     if models is None:
-        return list_models()
+        return [name for name in list_models() if describe_model(name).by_default]
     names = list(dict.fromkeys(name.strip() for name in models.split(",") if name.strip()))
     if len(names) < 2:
         raise ValueError(f"--models needs two names or more, such as fisher,svc; got {models!r}.")

@@ -37,8 +37,9 @@ def fit(
         typer.Option(
             "--model",
             "-m",
-            help="auto, fisher, laplacian, parzen, ise, logistic, svc, knn, forest, boosting "
-            "or dummy; auto takes the best of fisher, boosting and logistic in 3 folds.",
+            help="auto, fisher, laplacian, parzen, ise, laplacian-svc, roweis-saul, logistic, svc, "
+            "knn, forest, boosting or dummy; auto takes the best of fisher, boosting and logistic "
+            "in 3 folds.",
         ),
     ] = "auto",
     balanced: Annotated[
@@ -48,7 +49,11 @@ def fit(
         Path, typer.Option("--output", "-o", help="File for the model; ends with .skops.")
     ] = Path("model.skops"),
     max_rows: Annotated[
-        int, typer.Option(min=10_000, help="Rows that laplacian, parzen, ise and svc see at most.")
+        int,
+        typer.Option(
+            min=10_000,
+            help="Rows that laplacian, parzen, ise, laplacian-svc and svc see at most.",
+        ),
     ] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of folds and models.")] = 0,
     device: Device = "cpu",
@@ -200,7 +205,7 @@ def how_to_fit(
         "balanced": balanced, "seed": seed, "max_rows": max_rows if sees_more else None
     }  # fmt: skip
     names = (name, path, data.target)
-    device = device if model.kind == "mercer" else None
+    device = device if model.uses_device else None
     return {
         "fit_command": fit_command(*names, **options, device=device),
         "python": fit_lines(*names, **options),

@@ -17,7 +17,9 @@ from mercer._system.words import listed, percent
 
 Device = Annotated[
     str,
-    typer.Option(help="Where Mercer's own models compute: cpu, cuda or cuda:1; needs torch."),
+    typer.Option(
+        help="Where fisher, laplacian, parzen and ise compute: cpu, cuda or cuda:1; needs torch."
+    ),
 ]
 
 
@@ -33,13 +35,14 @@ def resolve_device(device: str) -> str | None:
 
 def on_the_cpu(models: Iterable[str], device: str | None) -> list[str]:
     """Return a note on the models that run on the CPU all the same, or nothing."""
-    from mercer.models import describe_model
+    from mercer.models import describe_model, list_models
 
-    others = [name for name in models if describe_model(name).kind != "mercer"]
+    others = [name for name in models if not describe_model(name).uses_device]
     if device is None or not others:
         return []
     runs = "runs" if len(others) == 1 else "run"
-    return [f"{listed(others)} {runs} on the CPU: only Mercer's own models use {device}."]
+    able = listed([name for name in list_models() if describe_model(name).uses_device])
+    return [f"{listed(others)} {runs} on the CPU: only {able} use {device}."]
 
 
 def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:

@@ -23,6 +23,7 @@ from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDis
 from mercer.models._device import on_device
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
+from mercer.projections import LaplacianSVC, roweis_saul_classifier
 from mercer.tables import LabelledTable, make_preprocessor
 
 _EXACT_ROWS = 10_000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
@@ -32,6 +33,8 @@ _MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to fo
 _ROWS_IN_TWO_MINUTES, _LEAST_ROWS = _MAX_ROWS, 5_000
 # There Fisher's discriminant is expanded on all of so many rows, in some ten seconds a fit.
 _EXACT_ROWS_IN_TWO_MINUTES = 3_000
+# Beyond so many rows the Laplacian machine, of cubic cost, has so many columns of its kernel.
+_EXACT_MACHINE_ROWS, _MACHINE_LANDMARKS = 1_500, 500
 
 
 @dataclass(frozen=True)
@@ -48,21 +51,35 @@ class ModelInfo:
         Ours, what people would otherwise pick, or what any model must beat.
     max_rows : int or None
         The most rows that it is fitted on unless :func:`make_model` is told otherwise; None is all.
+    by_default : bool
+        Whether ``mercer compare`` runs it without being asked to.
+    uses_device : bool
+        Whether it computes on a GPU where it is told to.
     """
 
     name: str
     label: str
     kind: str
     max_rows: int | None = None
+    by_default: bool = True
+    uses_device: bool = False
 
 
 _MODELS = {
     info.name: info
     for info in (
-        ModelInfo("fisher", "kernel Fisher discriminant", "mercer"),
-        ModelInfo("laplacian", "Laplacian classifier", "mercer", _MAX_ROWS),
-        ModelInfo("parzen", "Parzen windows", "mercer", _MAX_ROWS),
-        ModelInfo("ise", "ISE classifier", "mercer", _MAX_ROWS),
+        ModelInfo("fisher", "kernel Fisher discriminant", "mercer", uses_device=True),
+        ModelInfo("laplacian", "Laplacian classifier", "mercer", _MAX_ROWS, uses_device=True),
+        ModelInfo("parzen", "Parzen windows", "mercer", _MAX_ROWS, uses_device=True),
+        ModelInfo("ise", "ISE classifier", "mercer", _MAX_ROWS, uses_device=True),
+        ModelInfo(
+            "laplacian-svc",
+            "Laplacian regularised least squares",
+            "mercer",
+            _MAX_ROWS,
+            by_default=False,
+        ),
+        ModelInfo("roweis-saul", "Roweis–Saul classifier", "mercer", by_default=False),
         ModelInfo("logistic", "logistic regression", "peer"),
         ModelInfo("svc", "support vector machine", "peer", _MAX_ROWS),
         ModelInfo("knn", "nearest neighbours", "peer"),
@@ -97,15 +114,32 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_ro
             return ParzenClassifier(priors="uniform" if balanced else None, scoring=scoring)
         case "ise":
             return ISEClassifier(scoring=scoring)
+        case "laplacian-svc":
+            landmarks = None if n_rows <= _EXACT_MACHINE_ROWS else _MACHINE_LANDMARKS
+            # Squared errors are solved in closed form, where hinge machines take seconds a cell;
+            # and what they leave on rows left out says how probable a rare class is.
+            machine = LaplacianSVC(loss="squared_error", landmarks=landmarks, random_state=seed)
+            cells: dict[str, list[Any]] = {"C": [0.1, 1, 10], "laplacian_weight": [1, 10]}
+            # Each cell has a factor of its own: the folds are made of half as many rows as usual.
+            return TunedClassifier(
+                machine, cells, max_rows=1000, scoring=scoring, random_state=seed
+            )
+        case "roweis-saul":
+            # Brute force, as of knn.  None is one direction less than there are classes.
+            faces = roweis_saul_classifier().set_params(classifier__algorithm="brute")
+            cells = {
+                "projection__n_components": [None, 10, 30],
+                "classifier__n_neighbors": _neighbor_counts(n_rows),
+            }
+            return TunedClassifier(faces, cells, scoring=scoring, random_state=seed)
         case "logistic":
             return LogisticRegression(class_weight=class_weight, max_iter=1000)
         case "svc":
             svc = SVC(class_weight=class_weight, cache_size=500)
-            cells: dict[str, list[Any]] = {"C": [1, 10, 100], "gamma": ["scale", 0.01, 0.1]}
+            cells = {"C": [1, 10, 100], "gamma": ["scale", 0.01, 0.1]}
             return TunedClassifier(svc, cells, scoring=scoring, random_state=seed)
         case "knn":
-            # Folds inside folds of a small table have no more than half of its rows.
-            cells = {"n_neighbors": [k for k in (1, 5, 15) if k <= n_rows // 3] or [1]}
+            cells = {"n_neighbors": _neighbor_counts(n_rows)}
             # Brute force: trees of neighbours hold raw indices, which a model file should not.
             knn = KNeighborsClassifier(algorithm="brute")
             return TunedClassifier(knn, cells, max_rows=5000, scoring=scoring, random_state=seed)
@@ -118,8 +152,15 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_ro
     raise NotImplementedError(f"Model {name!r} has no classifier.")
 
 
+def _neighbor_counts(n_rows: int) -> list[int]:
+    """Return how many neighbours to try: folds inside folds of a small table have half its rows."""
+    return [k for k in (1, 5, 15) if k <= n_rows // 3] or [1]
+
+
 def list_models() -> list[str]:
     """Return the names of the models: Mercer's first, then the peers, then the floor.
+
+    ``mercer compare`` runs those whose :class:`ModelInfo` says ``by_default``, and others by name.
 
     Returns
     -------
@@ -175,23 +216,31 @@ def make_model(
 ) -> Pipeline:
     """Return a pipeline for a table: its preprocessing, then a classifier.
 
-    =========  ==================================================  ===========================
-    name       classifier                                          where ``balanced``
-    =========  ==================================================  ===========================
-    fisher     KernelFisherDiscriminant up to 10 000 rows, else    classes of equal weight
-               SparseKernelFisherDiscriminant
-    laplacian  LaplacianClassifier                                 width by balanced accuracy
-    parzen     ParzenClassifier                                    equal priors
-    ise        ISEClassifier                                       width by balanced accuracy
-    logistic   LogisticRegression                                  classes of equal weight
-    svc        SVC, 9 cells of C and gamma tuned by 3 folds        classes of equal weight
-    knn        1, 5 or 15 nearest neighbours, tuned by 3 folds     tuned by balanced accuracy
-    forest     RandomForestClassifier                              classes of equal weight
-    boosting   HistGradientBoostingClassifier                      classes of equal weight
-    dummy      the largest class, always                           –
-    =========  ==================================================  ===========================
+    =============  ==============================================  ===========================
+    name           classifier                                      where ``balanced``
+    =============  ==============================================  ===========================
+    fisher         KernelFisherDiscriminant up to 10 000 rows,     classes of equal weight
+                   else SparseKernelFisherDiscriminant
+    laplacian      LaplacianClassifier                             width by balanced accuracy
+    parzen         ParzenClassifier                                equal priors
+    ise            ISEClassifier                                   width by balanced accuracy
+    laplacian-svc  LaplacianSVC of squared errors, 6 cells of C    tuned by balanced accuracy
+                   and weight tuned by 3 folds; 500 landmarks
+                   above 1 500 rows
+    roweis-saul    roweis_saul_classifier, 9 cells of directions   tuned by balanced accuracy
+                   and neighbours tuned by 3 folds
+    logistic       LogisticRegression                              classes of equal weight
+    svc            SVC, 9 cells of C and gamma tuned by 3 folds    classes of equal weight
+    knn            1, 5 or 15 nearest neighbours, tuned by 3       tuned by balanced accuracy
+                   folds
+    forest         RandomForestClassifier                          classes of equal weight
+    boosting       HistGradientBoostingClassifier                  classes of equal weight
+    dummy          the largest class, always                       –
+    =============  ==============================================  ===========================
 
-    Mercer's classifiers choose their widths by leave-one-out.  Trees get numbers as they are, the
+    ``mercer compare`` runs laplacian-svc and roweis-saul only by name.
+
+    The first four choose their widths by leave-one-out.  Trees get numbers as they are, the
     kernel Fisher discriminant soft ranks, all others standardised ones; see
     :func:`mercer.tables.make_preprocessor`.
 
@@ -206,8 +255,9 @@ def make_model(
     random_state : int, default=0
         Seed.
     max_rows : int, optional
-        The most rows that methods of quadratic cost (laplacian, parzen, ise, svc) are fitted on;
-        10 000 by default.  Where there are more, a :class:`CappedClassifier` draws a sample.
+        The most rows that methods of quadratic cost (laplacian, parzen, ise, laplacian-svc, svc)
+        are fitted on; 10 000 by default.  Where there are more, a :class:`CappedClassifier` draws a
+        sample.
     exact_rows : int, default=10_000
         Up to this many rows fisher is the KernelFisherDiscriminant; its cost is cubic.
 

@@ -161,7 +161,8 @@ class LaplacianSupportVectorAnalysis(
     smaller space either), and when all are, the search ends with a ConvergenceWarning.
 
     In supervised use, with `laplacian_weight` chosen inside the training data, the Laplacian term
-    is no clear gain over 0; with few labels and many rows it is (``docs/projections.md``).
+    is no clear gain over 0; with few labels and many rows it is (``docs/projections.md``).  The
+    default is the paper's D − W; LaplacianSVC has the normalised form, which did better there.
 
     References
     ----------

@@ -96,6 +96,8 @@ SAID = [
     ("graphs.md", "exact (scikit-learn) up to # rows", private("graphs.APPROXIMATE_ABOVE")),
     ("models.md", "`KernelFisherDiscriminant` up to # rows",
      private("models._EXACT_ROWS", "make_model")),
+    ("models.md", "tuned by 3 folds; # landmarks above # rows",
+     private("models._MACHINE_LANDMARKS"), private("models._EXACT_MACHINE_ROWS")),
     ("models.md", "fitted on at most # of them", describe_model("svc").max_rows),
     ("models.md", "on at most # rows. It is", default(score_model, "max_rows")),
     ("models.md", "more than # GiB", private("models._MAX_BYTES") / 2**30),

@@ -84,6 +84,7 @@ class _Propagation(ClassifierMixin, BaseEstimator):
             kernel=kernel,
             gamma="scale" if self.kernel == "knn" else self.gamma,
             n_neighbors=self.n_neighbors,
+            normalized=False,
         ).fit(X, y)
         self.classes_ = self.machine_.classes_
         self.transduction_ = self.machine_.predict(X)

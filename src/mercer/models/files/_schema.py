@@ -40,6 +40,7 @@ TRUSTED = (
     "mercer.models._make_model.NamedForest",
     "mercer.models._tuned.TunedClassifier",
     "mercer.projections._laplacian_svc.LaplacianSVC",
+    "mercer.projections._roweis_saul.RoweisSaulProjection",
     # Trees, whose indices are checked before anything is predicted: see _sound.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
