@@ -32,6 +32,7 @@ _DENSE_BELOW = 1000
 _GROWTH = 4.0
 # and of no higher degree than this, nor for values that are nearer to an end than this.
 _MOST_DEGREE, _LEAST_GAP = 40, 1e-6
+_GUARD = 10  # The floor below which values are held down is so many places behind the wanted ones.
 _EIGEN_TOL = 1e-12  # Relative to the polynomial's value, the error at which its iterations end.
 # Up to this many products, singular vectors are computed from the rows, whatever their shape.
 _QUICK_SVD = 10**9
@@ -228,8 +229,10 @@ def _largest_pairs(
 
     start = np.random.default_rng(0).normal(size=n)
     n_steps = min(n, max(4 * n_components, 60))
-    # By interlacing, no more of the wanted eigenvalues than these estimates are below them.
-    estimate = _lanczos_values(product, start, n_steps)[-n_components]
+    # No estimate is above the eigenvalue of its place.  One of a later place leaves the wanted ones
+    # well above the floor: at the floor itself they would be no larger than what lies below it.
+    place = min(n_components + _GUARD, n_steps)
+    estimate = _lanczos_values(product, start, n_steps)[-place]
     floor = min(max(float(estimate), -1.0 + _LEAST_GAP), 1.0 - _LEAST_GAP)
     ahead = 2 * (1.0 - floor) / (1.0 + floor)  # how far beyond 1 the polynomial's argument goes
     degree = int(np.clip(np.ceil(_GROWTH / np.arccosh(1.0 + ahead)), 1, _MOST_DEGREE))
@@ -327,15 +330,37 @@ def principal_axes(
         _, lengths, axes = linalg.svd(X, full_matrices=False, check_finite=False)
         axes = fix_signs(axes.T).T
         floor = max(n, d) * eps
+    rank = _count_axes(lengths, floor, n_components)
+    lengths, axes = lengths[:rank], axes[:rank]
+    return X @ axes.T / lengths, lengths, axes
+
+
+def kernel_principal_axes(
+    K: FloatArray, n_components: int | float | None = None, *, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return U and lengths of `principal_axes` of rows that a kernel maps.
+
+    HKH = U · lengths² · Uᵀ, where H takes the mean away.  Axis r is Σᵢ (Uᵢᵣ / lengthsᵣ) φ(xᵢ).
+    Axes along which the variance is at most `least` of that along the first are left out: a row's
+    coordinate on an axis is a sum that rounding spoils by the inverse of this share.
+    """
+    by_row = K.mean(axis=0)
+    centred = K - by_row - (by_row[:, np.newaxis] - by_row.mean())
+    values, U = generalized_eigh((centred + centred.T) / 2, which="largest")
+    lengths = np.sqrt(np.maximum(values, 0.0))
+    least = max(np.sqrt(least), np.sqrt(len(K) * np.finfo(np.float64).eps))
+    rank = _count_axes(lengths, least, n_components)
+    return U[:, :rank], lengths[:rank]
+
+
+def _count_axes(lengths: FloatArray, floor: float, n_components: int | float | None) -> int:
+    """Return how many axes are kept: longer than a share `floor` of the first, and as asked for."""
     rank = int((lengths > floor * lengths[0]).sum())
     if rank and isinstance(n_components, float | np.floating) and n_components < 1.0:
         squares = (lengths[:rank] / lengths[0]) ** 2
         share = np.cumsum(squares) / squares.sum()
-        rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
-    elif n_components is not None:
-        rank = min(rank, int(n_components))
-    lengths, axes = lengths[:rank], axes[:rank]
-    return X @ axes.T / lengths, lengths, axes
+        return min(rank, int(np.searchsorted(share, n_components)) + 1)
+    return rank if n_components is None else min(rank, int(n_components))
 
 
 def rotate_ties(

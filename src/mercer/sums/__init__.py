@@ -18,7 +18,8 @@ Ideas that the backends share stand apart from them: how distances keep their di
 of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
-`_products`, `_combinations`), and the search for nearest rows by the same tiles (`_nearest`); their names are listed apart and not public.
+`_products`, `_combinations`), and a search for nearest rows by the same tiles (`_nearest`); their
+names are listed apart and not public.
 
 >>> import numpy as np
 >>> from mercer.sums import kernel_sum

@@ -78,9 +78,7 @@ def _replace_farthest(squares, numbers, at, k, square, number):
 
 
 @_exact
-def keep_nearest(
-    X, start, stop, panels, n_columns, order, low, high, own, k, squares, numbers
-):
+def keep_nearest(X, start, stop, panels, n_columns, order, low, high, own, k, squares, numbers):
     """Keep the k nearest columns of rows start…stop of X: a heap in squares and numbers (n, k).
 
     Both are flat.  `order` is the number of each column, and own[i] the column that row i may
@@ -119,9 +117,7 @@ def keep_nearest(
                             continue
                         for j in range(size):
                             number = order[first + run + j]
-                            if number >= 0 and _is_before(
-                                u[j], number, squares[at], numbers[at]
-                            ):
+                            if number >= 0 and _is_before(u[j], number, squares[at], numbers[at]):
                                 _replace_farthest(squares, numbers, at, k, u[j], number)
 
 
