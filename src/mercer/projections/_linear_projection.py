@@ -276,7 +276,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_size(X)
         X = X.astype(np.float64, copy=False)
         sums = combine_kernel(self._kernel_function(), X, self.X_fit_, self.dual_coef_)
-        return np.asarray(sums) - self.offset_
+        return np.asarray(sums - self.offset_)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return to the space of the features: the row nearest to the mean that projects so.

@@ -283,8 +283,9 @@ def _lanczos_values(
         basis[k + 1] = moved / length
         steps[k + 1, k] = length
     used = steps[: k + 1, : k + 1]
-    values: FloatArray = np.linalg.eigvalsh((used + used.T) / 2)
-    return values if len(values) == n_steps else np.concatenate([np.full(n_steps, -1.0), values])
+    values = np.linalg.eigvalsh((used + used.T) / 2)
+    lacking = np.full(n_steps - len(values), -1.0)
+    return np.asarray(np.concatenate([lacking, values]), dtype=np.float64)
 
 
 def principal_axes(
