@@ -7,13 +7,18 @@
 and a pseudo-inverse of B in every step, and the same with the linear system I + λLK instead, which
 is the best one can do step by step.  "landmarks" is the same with 300 landmarks.  "linear" is
 Roweis-Saul and LPP on images of 784 pixels (MNIST, or noise of that size without the data folder).
-"faces" is the Roweis-Saul classifier on rows of 4096 columns.  "neighbours" compares exact and
+"faces" is the Roweis-Saul classifier on rows of 4096 columns.  "eigenmaps" is LaplacianEigenmaps,
+fit and transform of as many new rows, beside scikit-learn's SpectralEmbedding, which has no
+transform and is stopped after --peer-seconds; the residual is the largest ‖Ly − λDy‖ / ‖Dy‖.
+"kernel-lpp" is kernel LPP at two sizes.  "neighbours" compares exact and
 approximate search.  On a busy machine, OMP_NUM_THREADS=1 and
 --cpu measure the time of one processor.
 """
 
 import argparse
+import multiprocessing
 import os
+import resource
 import time
 import warnings
 from collections.abc import Callable
@@ -21,12 +26,20 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 from sklearn.datasets import make_classification
+from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from mercer.datasets import load_dataset
-from mercer.graphs import heat_affinity, laplacian, neighbor_graph, symmetrize
+from mercer.graphs import (
+    heat_affinity,
+    laplacian,
+    neighbor_graph,
+    neighbor_radii,
+    radius_edges,
+    symmetrize,
+)
 from mercer.projections import (
     LaplacianEigenmaps,
     LaplacianSupportVectorAnalysis,
@@ -187,8 +200,79 @@ def neighbours(args: argparse.Namespace) -> None:
         )
 
 
+def blobs(n: int, d: int) -> np.ndarray:
+    X, _ = make_classification(
+        n, d, n_informative=12, n_redundant=0, n_classes=10, n_clusters_per_class=1,
+        class_sep=1.5, random_state=0,
+    )  # fmt: skip
+    return X / X.std(axis=0)
+
+
+def residual(maps: LaplacianEigenmaps, X: np.ndarray) -> float:
+    """Largest ‖Ly − λDy‖ / ‖Dy‖, with the graph made anew from its definition."""
+    radii = neighbor_radii(X, X, maps.n_neighbors + 1)
+    W = radius_edges(X, X, radii, radii)
+    W.data = np.exp(-0.5 * W.data / maps.affinity_width_**2)
+    degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
+    Y, scaled = maps.embedding_, degree * maps.embedding_
+    error = scaled - W @ Y - scaled * maps.eigenvalues_
+    return float((np.linalg.norm(error, axis=0) / np.linalg.norm(scaled, axis=0)).max())
+
+
+def peer(X: np.ndarray, n_components: int) -> None:
+    SpectralEmbedding(
+        n_components, affinity="nearest_neighbors", n_neighbors=10, random_state=0, n_jobs=2
+    ).fit(X)
+
+
+def seconds_within(limit: float, function: Callable[..., None], *arguments: object) -> str:
+    """Seconds of a call in a process of its own, or that it was stopped."""
+    process = multiprocessing.get_context("spawn").Process(target=function, args=arguments)
+    start = time.perf_counter()
+    process.start()
+    process.join(limit)
+    if process.is_alive():
+        process.terminate()
+        process.join()
+        return f"stopped after {limit:.0f}"
+    took = time.perf_counter() - start
+    return f"{took:.1f}" if process.exitcode == 0 else "failed"
+
+
+def eigenmaps(args: argparse.Namespace) -> None:
+    print(f"eigenmaps, d = {args.columns}, 10 neighbours, 10 coordinates, seconds")
+    LaplacianEigenmaps().fit_transform(blobs(2100, args.columns))  # compiles
+    for n in args.rows or [8000, 20000]:
+        X = blobs(2 * n, args.columns)
+        X, new = X[:n], X[n:]
+        fit, maps = timed(lambda X=X: LaplacianEigenmaps(n_components=10).fit(X))
+        extend, _ = timed(lambda new=new, maps=maps: maps.transform(new))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"  n = {n:6d}  ours: fit {fit:.1f}, transform of {n} new rows {extend:.1f}, residual "
+            f"{residual(maps, X):.0e}, {memory:.0f} MiB at most",
+            flush=True,
+        )
+        if args.peer_seconds:
+            took = seconds_within(args.peer_seconds, peer, X, 10)
+            print(f"  {'':10s}  SpectralEmbedding: fit {took}, no transform", flush=True)
+
+
+def kernel_lpp(args: argparse.Namespace) -> None:
+    print("kernel LPP, rbf, 10 directions, pca_components=0.99, seconds")
+    for n in args.rows or [1000, 2000]:
+        X, y = table(2 * n)
+        lpp = LocalityPreservingProjection(
+            n_components=10, kernel="rbf", gamma=GAMMA, pca_components=0.99
+        )
+        fit, _ = timed(lambda X=X, y=y, lpp=lpp, n=n: lpp.fit(X[:n], y[:n]))
+        extend, _ = timed(lambda X=X, lpp=lpp, n=n: lpp.transform(X[n:]))
+        print(f"  n = {n:5d}  fit {fit:.2f}, transform of {n} new rows {extend:.2f}", flush=True)
+
+
 def main() -> None:
-    parts = {f.__name__: f for f in (kernel, landmarks, linear, faces, neighbours)}
+    named = (kernel, landmarks, linear, faces, neighbours, eigenmaps, kernel_lpp)
+    parts = {f.__name__.replace("_", "-"): f for f in named}
 
     def part(name: str) -> str:
         if name not in parts:
@@ -198,6 +282,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", type=part, nargs="*", help=", ".join(parts))
     parser.add_argument("--rows", type=int, nargs="*", help="numbers of rows instead of the usual")
+    parser.add_argument("--columns", type=int, default=16, help="of eigenmaps")
+    parser.add_argument("--peer-seconds", type=float, default=600, help="of eigenmaps; 0: no peer")
     parser.add_argument("--cpu", action="store_true", help="processor time, on a busy machine")
     args = parser.parse_args()
     global CPU

@@ -54,8 +54,14 @@ VARIANTS = {
     "LaplacianSupportVectorAnalysis rbf": lambda: mercer.LaplacianSupportVectorAnalysis(
         kernel="rbf"
     ),
+    "LocalityPreservingProjection rbf": lambda: mercer.LocalityPreservingProjection(
+        kernel="rbf", pca_components=0.9
+    ),
     "ParzenClassifier per class": lambda: mercer.ParzenClassifier(
         bandwidth="silverman", per_class=True
+    ),
+    "RoweisSaulProjection rbf": lambda: mercer.RoweisSaulProjection(
+        kernel="rbf", pca_components=0.9
     ),
     "SparseKernelFisherDiscriminant few": lambda: mercer.SparseKernelFisherDiscriminant(
         max_nodes=9, random_state=0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import subspace_angles
 from sklearn.datasets import make_blobs, make_moons, make_swiss_roll
 from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsRegressor
@@ -52,6 +53,20 @@ def test_the_same_by_lanczos_iterations(X, monkeypatch):
     maps = LaplacianEigenmaps().fit(X)
     np.testing.assert_allclose(maps.embedding_, dense, atol=1e-6)
     np.testing.assert_allclose(maps.transform(X), maps.embedding_, atol=1e-7)
+
+
+def test_large_tables_take_another_way_to_the_same_map():
+    """More rows than the search by products takes, and than a dense decomposition does."""
+    rng = np.random.default_rng(0)
+    X = np.tanh(rng.normal(size=(2100, 3)) @ rng.normal(size=(3, 8)))
+    maps = LaplacianEigenmaps(n_components=3, affinity_width=0.5).fit(X)
+    Y, values = oracle.eigenmaps(X, 10, 0.5, 3)
+    np.testing.assert_allclose(maps.eigenvalues_, values, atol=1e-10)
+    assert subspace_angles(maps.embedding_, Y).max() < 1e-8
+    np.testing.assert_allclose(maps.transform(X), maps.embedding_, atol=1e-9)
+    np.testing.assert_array_equal(
+        maps.embedding_, LaplacianEigenmaps(n_components=3, affinity_width=0.5).fit_transform(X)
+    )
 
 
 def test_new_rows_land_between_their_neighbours():

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, diags_array, random_array
+from scipy.sparse import block_diag, csr_array, diags_array, random_array
 
 from mercer.spectral import _eigen as module
 from mercer.spectral import (
     fix_signs,
     generalized_eigh,
+    kernel_principal_axes,
     principal_axes,
     rotate_ties,
     sparse_eigh,
@@ -84,6 +85,43 @@ def test_the_vector_left_out_comes_last_also_where_all_others_are_negative(monke
     values, V = sparse_eigh(S, 2, without=first)
     np.testing.assert_allclose(values, -1 / 14, atol=1e-10)
     np.testing.assert_allclose(first @ V, 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_parts_of_a_graph_need_no_iterations(monkeypatch, count):
+    monkeypatch.setattr(module, "_DENSE_BELOW", 10)
+    blocks = [_walk(n) for n in (60, 90, 120, 50, 80)]
+    S = csr_array(block_diag([S for S, _ in blocks]))
+    first = np.concatenate([v * np.sqrt(len(v)) for _, v in blocks]) / np.sqrt(S.shape[0])
+    values, V = sparse_eigh(S, count, without=first)
+    np.testing.assert_allclose(values[:4], 1, atol=1e-12)
+    assert (values[4:] < 1 - 1e-6).all()
+    np.testing.assert_allclose(S @ V, V * values, atol=1e-10)
+    np.testing.assert_allclose(
+        V.T @ np.column_stack([V, first]), np.eye(count, count + 1), atol=1e-9
+    )
+
+
+def test_small_gaps():
+    """The walk on a path has eigenvalues cos(πk/n), the first of them 3e-6 below 1."""
+    n = 1200
+    half = np.full(n - 1, 0.5)
+    ends = np.zeros(n)
+    ends[[0, -1]] = 0.5
+    S = csr_array(diags_array([half, ends, half], offsets=[-1, 0, 1]))
+    values, V = sparse_eigh(S, 3, without=np.full(n, n**-0.5))
+    np.testing.assert_allclose(values, np.cos(np.pi * np.arange(1, 4) / n), atol=1e-12)
+    np.testing.assert_allclose(S @ V, V * values, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_components", [3, 0.8, None])
+def test_principal_axes_by_a_kernel(n_components):
+    X = np.random.default_rng(0).normal(size=(40, 5)) * [5, 4, 3, 2, 1]
+    centred = X - X.mean(axis=0)
+    U, lengths, _ = principal_axes(centred, n_components)
+    ours = kernel_principal_axes(X @ X.T, n_components, least=1e-9)
+    np.testing.assert_allclose(ours[1], lengths)
+    np.testing.assert_allclose(np.abs(np.diag(ours[0].T @ U)), 1)
 
 
 @pytest.mark.parametrize("shape", [(30, 6), (6, 30), (200, 8)])

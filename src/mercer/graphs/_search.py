@@ -4,6 +4,10 @@ Up to 15 features a tree searches, by differences.  Above that a tree looks at e
 products ‖x‖² + ‖y‖² − 2x·y about the mean are far quicker, but wrong by some eps of the squared
 radius of the data.  So products only propose: where that error could change which rows are the
 nearest, all candidates are compared by differences.
+
+Where there are many pairs of rows, the compiled tiles of the sums search instead, by differences,
+in memory that grows with the rows: of more features than a tree is quick with, and of no more than
+leave BLAS behind.
 """
 
 from collections.abc import Iterator
@@ -17,10 +21,14 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
+from mercer.sums import nearest_columns, pairs_in_reach
 
 Indices = NDArray[np.intp]
 
 _TREE_UP_TO = 15  # A tree searches tables of up to this many features.
+_MANY_PAIRS = 2000**2  # More pairs than this are worth the compiled search, which is loaded first.
+_TREE_UP_TO_FOR_MANY = 5  # The features up to which a tree is quicker than that,
+_TILES_UP_TO = 64  # and those beyond which products of BLAS are.
 _EXPONENT = 490  # Coordinates are scaled to below this power of two, so that squares stay in range.
 _CHUNK = 2**22  # Differences are computed in blocks of this many numbers, 32 MiB.
 _SHORTEST, _LONGEST = 1e-300, 1e307  # Squared distances between these two keep all their digits.
@@ -55,6 +63,9 @@ def nearest_rows(X: NDArray[Any], Y: NDArray[Any] | None, k: int) -> Indices:
     """Return (n, k) numbers of the nearest rows of Y, or of the other rows of X, in no order."""
     scaled = _in_range(X) if Y is None else _in_range(X, Y)
     A, B = scaled[0], scaled[-1]
+    many = len(A) * len(B) > _MANY_PAIRS
+    if many and _TREE_UP_TO_FOR_MANY < A.shape[1] <= _TILES_UP_TO:
+        return nearest_columns(A, None if Y is None else B, k)
     if A.shape[1] <= _TREE_UP_TO:
         tree = NearestNeighbors(n_neighbors=k, algorithm="kd_tree").fit(B)
         found: Indices = tree.kneighbors(None if Y is None else A, return_distance=False)
@@ -76,7 +87,7 @@ def rows_within(X: NDArray[Any], radius: float) -> tuple[Indices, Indices]:
         counts = np.array([len(f) for f in found])
         return np.repeat(np.arange(len(A)), counts), np.concatenate([*found, np.arange(0)])
     squares = np.full(len(A), reach**2)
-    pairs = list(_pairs_by_products(A, A, squares, squares))
+    pairs = list(_pairs_in_reach(A, A, squares, squares))
     i, j = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return i[i != j], j[i != j]
 
@@ -88,7 +99,7 @@ def pairs_within_radii(
     (A, B), scale = _in_range(X, Y), _scale(X, Y)
     with np.errstate(over="ignore", under="ignore"):  # An infinite radius reaches all rows.
         squares = [radii * scale * scale for radii in (radii_X, radii_Y)]
-    yield from _pairs_by_products(A, B, *squares)
+    yield from _pairs_in_reach(A, B, *squares)
 
 
 def _by_products(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
@@ -128,6 +139,16 @@ def _error(A: FloatArray, B: FloatArray) -> FloatArray:
     eps = float(np.finfo(np.float64).eps)
     error: FloatArray = 4 * (A.shape[1] + 4) * eps * (norms_A + norms_B.max(initial=0.0))
     return error
+
+
+def _pairs_in_reach(
+    A: FloatArray, B: FloatArray, squares_A: FloatArray, squares_B: FloatArray
+) -> Iterator[tuple[Indices, Indices]]:
+    """Yield the pairs whose squared distance may be within the larger of their squared radii."""
+    if len(A) * len(B) > _MANY_PAIRS:
+        yield pairs_in_reach(A, B, squares_A, squares_B)
+    else:
+        yield from _pairs_by_products(A, B, squares_A, squares_B)
 
 
 def _pairs_by_products(

@@ -94,8 +94,9 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     Notes
     -----
-    *Cost.*  n²·d products for the graph, in blocks; Lanczos iterations on n·k edges; n·d per
-    new row.
+    *Cost.*  At most n²·d differences for the graph, fewer where rows lie in groups or along few
+    dimensions; Lanczos iterations on n·k edges, above 1 000 rows; at most n·d per new row.
+    Memory grows with the rows and edges, never with pairs of rows.
 
     *Departures.*  A row is joined to itself (weight 1), as a new row would be to its copy; this
     shrinks all eigenvalues but changes little else.  The extension is that of [2], with radii

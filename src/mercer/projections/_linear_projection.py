@@ -1,4 +1,9 @@
-"""What linear projections on graphs share: centring, principal axes, graph, transform."""
+"""What linear projections on graphs share: centring, principal axes, graph, transform.
+
+A direction is a combination of principal axes.  In the space of the columns these are rows of
+numbers; in that of a kernel each is a combination of the mapped training rows, and `axes` holds its
+coefficients, so that both are solved by the same lines.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,25 +22,38 @@ from mercer._arrays import FloatArray, refuse_tensor
 from mercer._memory import by_slabs
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph
+from mercer.kernels import KernelFunction, resolve_gamma
 from mercer.samples import (
     check_coordinates,
     check_new_rows,
+    check_size,
     on_dask,
     power_of_two,
     refuses_dask,
     validate_training,
 )
-from mercer.spectral import fix_signs, generalized_eigh, principal_axes, rotate_ties
+from mercer.spectral import (
+    fix_signs,
+    generalized_eigh,
+    kernel_principal_axes,
+    principal_axes,
+    rotate_ties,
+)
+from mercer.sums import combine_kernel
 
 # Eigenvalues below this share of the largest are zero, so that any basis of their vectors will do.
 _TIE = 1e-10
+# Principal axes of a kernel hold at least this share of the variance along the first.
+_LEAST_VARIANCE = 1e-8
+_NO_VARIANCE = "X has no variance: all rows are the same."
 
 
 @dataclass(frozen=True)
 class PrincipalRows:
     """Centred rows in principal coordinates, X/unit = (U · lengths) @ axes, and their classes.
 
-    The unit is a power of two near the largest number, so that squares stay in range.
+    With a kernel, `axes` are the coefficients (r, n) of the rows of which each axis is made.  The
+    unit is a power of two near the largest number, so that squares stay in range.
     """
 
     U: FloatArray
@@ -115,6 +133,13 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "radius": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [
+            StrOptions({"linear", "rbf", "poly", "sigmoid", "cosine", "laplacian"}),
+            callable,
+        ],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
         "unit_length": ["boolean"],
         "label_weight": [Interval(Real, 0, 1, closed="both"), None],
         "perturbation": [StrOptions({"edges", "printed"})],
@@ -162,13 +187,8 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             X, y = validate_training(self, X, y, ensure_min_samples=2, **options)
             if self._needs_classes or self.n_components is None:
                 check_classification_targets(y)
-        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact for a constant column
-        centred = X - self.mean_
-        unit = power_of_two(centred)
-        U, lengths, axes = principal_axes(centred / unit, self.pca_components)
-        if not len(lengths):
-            raise ValueError("X has no variance: all rows are the same.")
-        rows = PrincipalRows(U, lengths, axes, y, unit)
+        rows = self._principal_rows(X, y) if self._is_linear else self._mapped_rows(X, y)
+        unit, axes_found = rows.unit, len(rows.lengths)
 
         count = self.n_components
         if count is None:
@@ -182,15 +202,53 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             algorithm=self.algorithm,
             random_state=check_random_state(self.random_state).randint(2**31),
         )
-        self.eigenvalues_, directions = self._solve(rows, graph, min(count, len(lengths)))
+        self.eigenvalues_, directions = self._solve(rows, graph, min(count, axes_found))
         if self.unit_length:
             directions = directions / np.abs(directions).max(axis=1, keepdims=True)
-            directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-        self.components_ = directions
+            on_axes = directions if self._is_linear else directions @ rows.coordinates
+            directions = directions / np.linalg.norm(on_axes, axis=1, keepdims=True)
+        if self._is_linear:
+            self.components_ = directions
+        else:
+            self.dual_coef_ = directions.T
+            self.offset_ = self._kernel_means @ self.dual_coef_
         return self
 
+    @property
+    def _is_linear(self) -> bool:
+        """Tell whether directions lie in the space of the columns."""
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def _principal_rows(self, X: FloatArray, y: Any) -> PrincipalRows:
+        """Return the rows in their principal coordinates; set ``mean_``."""
+        self.mean_ = X[0] + (X - X[0]).mean(axis=0)  # exact for a constant column
+        centred = X - self.mean_
+        unit = power_of_two(centred)
+        U, lengths, axes = principal_axes(centred / unit, self.pca_components)
+        if not len(lengths):
+            raise ValueError(_NO_VARIANCE)
+        return PrincipalRows(U, lengths, axes, y, unit)
+
+    def _mapped_rows(self, X: FloatArray, y: Any) -> PrincipalRows:
+        """Return the rows as the kernel maps them; set ``X_fit_`` and ``gamma_``."""
+        self.X_fit_ = X.copy()
+        self.gamma_ = resolve_gamma(self.gamma, X)
+        kernel = self._kernel_function()
+        K = kernel.matrix(X, X)
+        kernel.check_range(K, least=0.0)
+        U, lengths = kernel_principal_axes(K, self.pca_components, least=_LEAST_VARIANCE)
+        if not len(lengths) or not lengths[0] > 0:
+            raise ValueError(_NO_VARIANCE)
+        self._kernel_means = K.mean(axis=0)
+        return PrincipalRows(U, lengths, (U / lengths).T, y)
+
+    def _kernel_function(self) -> KernelFunction:
+        """Return the kernel; a callable is a function of two rows."""
+        by_rows = callable(self.kernel)
+        return KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0, by_rows=by_rows)
+
     def transform(self, X: Any) -> FloatArray:
-        """Project rows: ``(X - mean_) @ components_.T``.
+        """Project rows: ``(X - mean_) @ components_.T``; with a kernel, by sums of it.
 
         Parameters
         ----------
@@ -204,10 +262,21 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         refuse_tensor(X, self)
         X = check_new_rows(self, X, None)
-        out: FloatArray = by_slabs(
-            lambda rows: (rows - self.mean_) @ self.components_.T, X, 8 * X.shape[1]
-        )
+        project = self._project if self._is_linear else self._project_mapped
+        out: FloatArray = by_slabs(project, X, 8 * X.shape[1])
         return out
+
+    def _project(self, X: Any) -> FloatArray:
+        """Return the projections of some rows."""
+        out: FloatArray = (X - self.mean_) @ self.components_.T
+        return out
+
+    def _project_mapped(self, X: Any) -> FloatArray:
+        """Return the projections of some rows that the kernel maps."""
+        check_size(X)
+        X = X.astype(np.float64, copy=False)
+        sums = combine_kernel(self._kernel_function(), X, self.X_fit_, self.dual_coef_)
+        return np.asarray(sums - self.offset_)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return to the space of the features: the row nearest to the mean that projects so.
@@ -223,6 +292,11 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             Rows in the space of the features.
         """
         check_is_fitted(self)
+        if not self._is_linear:
+            raise ValueError(
+                f"inverse_transform is for kernel='linear': with kernel={self.kernel!r} a point "
+                "of the feature space need not be the image of a row."
+            )
         Z = check_coordinates(X, self.n_components_, self)
         out: FloatArray = self.mean_ + Z @ np.linalg.pinv(self.components_).T
         return out
@@ -230,11 +304,11 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     @property
     def n_components_(self) -> int:
         """Number of directions."""
-        return len(self.components_)
+        return len(self.eigenvalues_)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_)
+        return len(self.eigenvalues_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -80,6 +80,15 @@ class LocalityPreservingProjection(LinearGraphProjection):
         What is added to weights within a class, α; 1 − α is added between classes.
     perturbation : {"edges", "printed"}, default="edges"
         Whether `label_weight` goes on the edges that are there, or on all pairs, as [3] prints it.
+    kernel : str or callable, default="linear"
+        "linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", or a function of two rows.
+        Neighbours, axes and directions are those of its feature space.  With other kernels than the
+        linear one give `pca_components`, 0.99 or so: with all axes the graph is fitted exactly, and
+        what is found says little about new rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of the kernels that have one, as in :class:`sklearn.svm.SVC`.
+    degree, coef0 : float, default=3 and 1.0
+        Of "poly" and "sigmoid".
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         Search for neighbours.
     random_state : int, RandomState or None, default=None
@@ -92,7 +101,15 @@ class LocalityPreservingProjection(LinearGraphProjection):
     eigenvalues_ : ndarray of shape (n_components_,)
         The ratios above, rising.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training rows.
+        Mean of the training rows, only with a linear kernel, as `components_`.
+    dual_coef_ : ndarray of shape (n_samples, n_components_)
+        With another kernel, the directions as combinations of the mapped training rows.
+    offset_ : ndarray of shape (n_components_,)
+        With another kernel, the mean of what they are multiplied with.
+    X_fit_ : ndarray of shape (n_samples, n_features)
+        With another kernel, the training rows.
+    gamma_ : float
+        With another kernel, the number that `gamma` stands for.
     affinity_width_ : float
         As used, only with heat weights.
     n_components_ : int
@@ -111,7 +128,7 @@ class LocalityPreservingProjection(LinearGraphProjection):
     Notes
     -----
     *Cost.*  Neighbours, n·d² and min(n, d)³; with fewer rows than columns the work is done
-    in the space of the rows.
+    in the space of the rows.  With a kernel, n³ and a matrix of n × n.
 
     *Departures.*  Rows are always centred, which [2] has by its PCA front and [1] leaves open.
     The eigenproblem is solved in whitened coordinates, so that nearly collinear columns do no
@@ -158,6 +175,10 @@ class LocalityPreservingProjection(LinearGraphProjection):
         unit_length: bool = False,
         label_weight: float | None = None,
         perturbation: str = "edges",
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
         algorithm: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -172,6 +193,10 @@ class LocalityPreservingProjection(LinearGraphProjection):
         self.unit_length = unit_length
         self.label_weight = label_weight
         self.perturbation = perturbation
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.algorithm = algorithm
         self.random_state = random_state
 

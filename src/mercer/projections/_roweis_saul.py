@@ -79,6 +79,15 @@ class RoweisSaulProjection(LinearGraphProjection):
         Leave out the direction of the smallest value, as the paper prints it.
     unit_length : bool, default=False
         Scale directions of unit covariance to length 1.
+    kernel : str or callable, default="linear"
+        "linear", "rbf", "poly", "sigmoid", "cosine", "laplacian", or a function of two rows.
+        Neighbours, axes and directions are those of its feature space.  With other kernels than the
+        linear one give `pca_components`, 0.99 or so: with all axes the graph is fitted exactly, and
+        what is found says little about new rows.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of the kernels that have one, as in :class:`sklearn.svm.SVC`.
+    degree, coef0 : float, default=3 and 1.0
+        Of "poly" and "sigmoid".
     algorithm : {"auto", "exact", "approximate"}, default="auto"
         Search for neighbours.
     random_state : int, RandomState or None, default=None
@@ -91,7 +100,15 @@ class RoweisSaulProjection(LinearGraphProjection):
     eigenvalues_ : ndarray of shape (n_components_,)
         Squared errors along them, rising; relative to the variance unless "orthonormal".
     mean_ : ndarray of shape (n_features,)
-        Mean of the training rows.
+        Mean of the training rows, only with a linear kernel, as `components_`.
+    dual_coef_ : ndarray of shape (n_samples, n_components_)
+        With another kernel, the directions as combinations of the mapped training rows.
+    offset_ : ndarray of shape (n_components_,)
+        With another kernel, the mean of what they are multiplied with.
+    X_fit_ : ndarray of shape (n_samples, n_features)
+        With another kernel, the training rows.
+    gamma_ : float
+        With another kernel, the number that `gamma` stands for.
     constraint_ : str
         As used.
     n_components_ : int
@@ -109,7 +126,8 @@ class RoweisSaulProjection(LinearGraphProjection):
     Notes
     -----
     *Cost.*  Neighbours, k²·(d + k/3) per row for the weights, n·d² and min(n, d)³; with fewer
-    rows than columns the work is done in the space of the rows.  ``neighborhood="class"`` with
+    rows than columns the work is done in the space of the rows; with a kernel, n³ and a matrix of
+    n × n.  ``neighborhood="class"`` with
     best weights takes n_c⁴ per class: prefer "class_knn" beyond some hundred rows per class.
 
     *Departures from the paper.*  Eqs (3)–(5) print W and its transpose swapped; (6) and (7) are
@@ -159,6 +177,10 @@ class RoweisSaulProjection(LinearGraphProjection):
         constraint: str = "auto",
         discard_first: bool = False,
         unit_length: bool = False,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
         algorithm: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -174,6 +196,10 @@ class RoweisSaulProjection(LinearGraphProjection):
         self.constraint = constraint
         self.discard_first = discard_first
         self.unit_length = unit_length
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.algorithm = algorithm
         self.random_state = random_state
 

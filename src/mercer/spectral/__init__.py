@@ -16,6 +16,7 @@ from mercer.spectral._eigen import (
     rotate_ties,
     sparse_eigh,
 )
+from mercer.spectral._eigen import kernel_principal_axes as kernel_principal_axes
 from mercer.spectral._landmarks import LandmarkMap
 from mercer.spectral._nystrom import NystromBlocks as NystromBlocks
 from mercer.spectral._nystrom import split_in_neighbours as split_in_neighbours
@@ -64,6 +65,7 @@ _FOR_MERCER = (
     "Solution",
     "StopRule",
     "conjugate_gradients",
+    "kernel_principal_axes",
     "most_panel_rows",
     "split_in_neighbours",
 )

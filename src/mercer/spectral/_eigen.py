@@ -1,15 +1,24 @@
 """Symmetric eigenproblems with one sign, one order and one ridge convention."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from scipy import linalg
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from mercer._arrays import FloatArray
-from mercer._linalg import add_to_diagonal, cholesky, eigh, lapack_threads, solve_triangular
+from mercer._linalg import (
+    add_to_diagonal,
+    cholesky,
+    eigh,
+    lapack_threads,
+    one_thread,
+    solve_triangular,
+)
 
 _INDEFINITE = (
     "The constraint matrix of the eigenproblem is not positive definite: reduce the dimension "
@@ -18,6 +27,13 @@ _INDEFINITE = (
 
 # Below this many rows a dense decomposition is as quick as Lanczos iterations, and exact.
 _DENSE_BELOW = 1000
+# The polynomial that separates the largest eigenvalues of a sparse matrix is about this large, in
+# logarithms, at 1,
+_GROWTH = 4.0
+# and of no higher degree than this, nor for values that are nearer to an end than this.
+_MOST_DEGREE, _LEAST_GAP = 40, 1e-6
+_GUARD = 10  # The floor below which values are held down is so many places behind the wanted ones.
+_EIGEN_TOL = 1e-12  # Relative to the polynomial's value, the error at which its iterations end.
 # Up to this many products, singular vectors are computed from the rows, whatever their shape.
 _QUICK_SVD = 10**9
 
@@ -133,8 +149,9 @@ def sparse_eigh(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenpairs of a sparse symmetric matrix with eigenvalues in [−1, 1].
 
-    Dense below 1000 rows, Lanczos iterations above; the same start every time, so that the same
-    matrix gives the same vectors.
+    Dense below 1000 rows.  Above, Lanczos iterations of a Chebyshev polynomial of the matrix, which
+    spreads the largest eigenvalues apart and holds the others down: the same start every time, so
+    that the same matrix gives the same vectors.
 
     Parameters
     ----------
@@ -144,7 +161,8 @@ def sparse_eigh(
         How many pairs.
     without : ndarray of shape (n,), default=None
         An eigenvector of value 1, of length 1, that is left out (also where other vectors have the
-        same value).
+        same value).  Where the graph of the entries has several parts, it is an eigenvector on each
+        of them, and these vectors are known without iterations.
 
     Returns
     -------
@@ -168,22 +186,106 @@ def sparse_eigh(
             dense -= 2 * np.outer(without, without)
         return generalized_eigh(dense, n_components=n_components, which="largest")
 
+    known = _known_vectors(S, without, n_components)
+    count = n_components - known.shape[1]
+    if not count:
+        return np.ones(n_components), fix_signs(known)
+    left_out = known if without is None else np.column_stack([known, without])
+    with one_thread():  # Threads wait for each other longer than a product of this size takes.
+        values, vectors = _largest_pairs(S, count, left_out)
+    values = np.concatenate([np.ones(known.shape[1]), values])
+    return values, fix_signs(np.hstack([known, vectors]))
+
+
+def _known_vectors(S: csr_array, without: FloatArray | None, most: int) -> FloatArray:
+    """Return up to `most` orthonormal eigenvectors of value 1 that are orthogonal to `without`.
+
+    On every part of the graph of S by itself `without` is an eigenvector of value 1; what is
+    returned mixes these, so that it is one vector fewer than there are parts.
+    """
+    n_parts, part = connected_components(S, directed=False)
+    if without is None or n_parts == 1:
+        return np.empty((S.shape[0], 0))
+    lengths = np.sqrt(np.bincount(part, weights=without**2))
+    # The reflection that takes the first axis to the lengths takes the others to their complement.
+    mirror = lengths / np.linalg.norm(lengths)
+    mirror[0] -= 1.0
+    mirror /= np.linalg.norm(mirror)
+    count = min(most, n_parts - 1)
+    basis = np.eye(n_parts, count, k=-1) - 2 * np.outer(mirror, mirror[1 : count + 1])
+    known: FloatArray = (without / lengths[part])[:, np.newaxis] * basis[part]
+    return known
+
+
+def _largest_pairs(
+    S: csr_array, n_components: int, left_out: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the largest eigenpairs of S, where eigenvectors `left_out` of value 1 count as −1."""
+    n = S.shape[0]
+
     def product(x: FloatArray) -> FloatArray:
-        x = x.ravel()
         out: FloatArray = S @ x
-        return out if without is None else out - 2 * (without @ x) * without
+        return out - 2 * (left_out @ (left_out.T @ x)) if left_out.size else out
 
     start = np.random.default_rng(0).normal(size=n)
-    values, vectors = eigsh(
-        LinearOperator((n, n), matvec=product, dtype=np.float64),
+    n_steps = min(n, max(4 * n_components, 60))
+    # No estimate is above the eigenvalue of its place.  One of a later place leaves the wanted ones
+    # well above the floor: at the floor itself they would be no larger than what lies below it.
+    place = min(n_components + _GUARD, n_steps)
+    estimate = _lanczos_values(product, start, n_steps)[-place]
+    floor = min(max(float(estimate), -1.0 + _LEAST_GAP), 1.0 - _LEAST_GAP)
+    ahead = 2 * (1.0 - floor) / (1.0 + floor)  # how far beyond 1 the polynomial's argument goes
+    degree = int(np.clip(np.ceil(_GROWTH / np.arccosh(1.0 + ahead)), 1, _MOST_DEGREE))
+
+    def filtered(x: FloatArray) -> FloatArray:
+        """Return T(S) x of the Chebyshev polynomial that is within ±1 on [−1, floor]."""
+        before, x = x.ravel(), x.ravel()
+        scale, shift = 2.0 / (1.0 + floor), (1.0 - floor) / (1.0 + floor)
+        x = scale * product(x) + shift * x
+        for _ in range(degree - 1):
+            before, x = x, 2 * (scale * product(x) + shift * x) - before
+        return x
+
+    _, vectors = eigsh(
+        LinearOperator((n, n), matvec=filtered, dtype=np.float64),
         n_components,
         which="LA",
         v0=start,
-        ncv=min(n, max(4 * n_components, 60)),
+        ncv=n_steps,
+        tol=_EIGEN_TOL,
         maxiter=100 * n,
     )
-    order = np.argsort(-values)
-    return values[order], fix_signs(vectors[:, order])
+    vectors = linalg.qr(vectors, mode="economic", check_finite=False)[0]
+    moved = product(vectors)
+    values, mix = generalized_eigh(vectors.T @ moved, which="largest")
+    return values, vectors @ mix
+
+
+def _lanczos_values(
+    product: Callable[[FloatArray], FloatArray], start: FloatArray, n_steps: int
+) -> FloatArray:
+    """Return estimates of eigenvalues from a few steps of Lanczos, rising; none is too large.
+
+    Steps are orthogonal to all before them, so that no value comes twice.
+    """
+    basis = np.zeros((n_steps, len(start)))
+    basis[0] = start / np.linalg.norm(start)
+    steps = np.zeros((n_steps, n_steps))
+    for k in range(n_steps):
+        moved = product(basis[k])
+        for _ in range(2):
+            share = basis[: k + 1] @ moved
+            moved = moved - share @ basis[: k + 1]
+            steps[: k + 1, k] += share
+        length = float(np.linalg.norm(moved))
+        if k + 1 == n_steps or length < 1e-10:
+            break
+        basis[k + 1] = moved / length
+        steps[k + 1, k] = length
+    used = steps[: k + 1, : k + 1]
+    values = np.linalg.eigvalsh((used + used.T) / 2)
+    lacking = np.full(n_steps - len(values), -1.0)
+    return np.asarray(np.concatenate([lacking, values]), dtype=np.float64)
 
 
 def principal_axes(
@@ -229,15 +331,37 @@ def principal_axes(
         _, lengths, axes = linalg.svd(X, full_matrices=False, check_finite=False)
         axes = fix_signs(axes.T).T
         floor = max(n, d) * eps
+    rank = _count_axes(lengths, floor, n_components)
+    lengths, axes = lengths[:rank], axes[:rank]
+    return X @ axes.T / lengths, lengths, axes
+
+
+def kernel_principal_axes(
+    K: FloatArray, n_components: int | float | None = None, *, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return U and lengths of `principal_axes` of rows that a kernel maps.
+
+    HKH = U · lengths² · Uᵀ, where H takes the mean away.  Axis r is Σᵢ (Uᵢᵣ / lengthsᵣ) φ(xᵢ).
+    Axes along which the variance is at most `least` of that along the first are left out: a row's
+    coordinate on an axis is a sum that rounding spoils by the inverse of this share.
+    """
+    by_row = K.mean(axis=0)
+    centred = K - by_row - (by_row[:, np.newaxis] - by_row.mean())
+    values, U = generalized_eigh((centred + centred.T) / 2, which="largest")
+    lengths = np.sqrt(np.maximum(values, 0.0))
+    least = max(np.sqrt(least), np.sqrt(len(K) * np.finfo(np.float64).eps))
+    rank = _count_axes(lengths, least, n_components)
+    return U[:, :rank], lengths[:rank]
+
+
+def _count_axes(lengths: FloatArray, floor: float, n_components: int | float | None) -> int:
+    """Return how many axes are kept: longer than a share `floor` of the first, and as asked for."""
     rank = int((lengths > floor * lengths[0]).sum())
     if rank and isinstance(n_components, float | np.floating) and n_components < 1.0:
         squares = (lengths[:rank] / lengths[0]) ** 2
         share = np.cumsum(squares) / squares.sum()
-        rank = min(rank, int(np.searchsorted(share, n_components)) + 1)
-    elif n_components is not None:
-        rank = min(rank, int(n_components))
-    lengths, axes = lengths[:rank], axes[:rank]
-    return X @ axes.T / lengths, lengths, axes
+        return min(rank, int(np.searchsorted(share, n_components)) + 1)
+    return rank if n_components is None else min(rank, int(n_components))
 
 
 def rotate_ties(

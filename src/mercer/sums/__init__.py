@@ -18,7 +18,8 @@ Ideas that the backends share stand apart from them: how distances keep their di
 of bandwidths needs few exponentials (`_geometry`); how partial results merge (`_problem`).
 
 For Mercer's own estimators there are sums by group, of rows in memory or in blocks (`_groups`,
-`_products`, `_combinations`); their names are listed apart and not public.
+`_products`, `_combinations`), and a search for nearest rows by the same tiles (`_nearest`); their
+names are listed apart and not public.
 
 >>> import numpy as np
 >>> from mercer.sums import kernel_sum
@@ -40,6 +41,8 @@ from mercer.sums._groups import group_slabs as group_slabs
 from mercer.sums._groups import group_sums as group_sums
 from mercer.sums._groups import own_group_sums as own_group_sums
 from mercer.sums._landmarks import landmark_kernel_sum
+from mercer.sums._nearest import nearest_columns as nearest_columns
+from mercer.sums._nearest import pairs_in_reach as pairs_in_reach
 from mercer.sums._problem import Removal
 from mercer.sums._products import Products as Products
 
@@ -62,6 +65,8 @@ _FOR_MERCER = (
     "group_slabs",
     "group_sums",
     "kernel_products",
+    "nearest_columns",
     "own_group_sums",
+    "pairs_in_reach",
     "weighted_differences",
 )

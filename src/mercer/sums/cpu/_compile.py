@@ -26,6 +26,7 @@ SOURCES = (
     "_exp2.py",
     "_left_out_loops.py",
     "_loops.py",
+    "_near_loops.py",
     "_simd.py",
 )
 _FOLDER = Path(__file__).parent
