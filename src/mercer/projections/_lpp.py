@@ -103,9 +103,9 @@ class LocalityPreservingProjection(LinearGraphProjection):
     mean_ : ndarray of shape (n_features,)
         Only with a linear kernel: the mean of the training rows.
     dual_coef_ : ndarray of shape (n_samples, n_components_)
-        Only with another kernel than the linear one: the directions as combinations of the mapped training rows.
+        Only with another kernel: the directions as combinations of the mapped training rows.
     offset_ : ndarray of shape (n_components_,)
-        Only with another kernel: what is taken from the sums, so that the training rows have mean 0.
+        Only with another kernel: what is taken from the sums, so that training rows have mean 0.
     X_fit_ : ndarray of shape (n_samples, n_features)
         Only with another kernel: the training rows.
     gamma_ : float
