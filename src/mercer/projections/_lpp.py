@@ -97,19 +97,19 @@ class LocalityPreservingProjection(LinearGraphProjection):
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Directions, with vᵀXᵀDXv = 1 or, on request, vᵀv = 1.
+        Only with a linear kernel: directions, with vᵀXᵀDXv = 1 or, on request, vᵀv = 1.
     eigenvalues_ : ndarray of shape (n_components_,)
         The ratios above, rising.
     mean_ : ndarray of shape (n_features,)
-        Mean of the training rows, only with a linear kernel, as `components_`.
+        Only with a linear kernel: the mean of the training rows.
     dual_coef_ : ndarray of shape (n_samples, n_components_)
-        With another kernel, the directions as combinations of the mapped training rows.
+        Only with another kernel: the directions as combinations of the mapped training rows.
     offset_ : ndarray of shape (n_components_,)
-        With another kernel, the mean of what they are multiplied with.
+        Only with another kernel: what is taken from the sums, so that training rows have mean 0.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        With another kernel, the training rows.
+        Only with another kernel: the training rows.
     gamma_ : float
-        With another kernel, the number that `gamma` stands for.
+        Only with another kernel: the number that `gamma` stands for.
     affinity_width_ : float
         As used, only with heat weights.
     n_components_ : int
