@@ -15,6 +15,8 @@ from mercer.kernels import Kernel, gamma_from_width
 
 # libsvm may take at least this many steps; if it needs more, classes overlap and C is too large.
 _STEPS = 10**6
+# With few rows a step is quick: so many numbers may be looked at in all, in a second or two.
+_LOOKS = 10**9
 # Products lose the digits of near rows if a row is more than this many widths from the centre.
 _FAR = 1e3
 # The tolerance of the optimality conditions is small, as the equivalence holds at the optimum only.
@@ -42,7 +44,7 @@ def margin_weights(
         option = f"weighting='margin' with kernel={kernel.name!r}"
         Z = np.exp(log_kernel_matrix(X, kernel, width, option, "kernel='gaussian'"))
         form = "precomputed"
-    steps = max(_STEPS, 100 * len(Z))
+    steps = max(_STEPS, 100 * len(Z), min(10 * _STEPS, _LOOKS // len(Z)))
     options = {"gamma": gamma_from_width(1.0), "tol": _TOLERANCE, "max_iter": steps}
     machine = SVC(C=C, kernel=form, **options)
     with warnings.catch_warnings():
