@@ -226,7 +226,10 @@ def lsva_cells(wine, *, heart=18.0):
 
 def test_where_klsva_is_best():
     text = _verdicts.kernel_is_best(lsva_cells(2.0))
-    assert text.startswith("Holds: in the paper's protocol KLSVA has the least error on 3 of 3")
+    assert text.startswith(
+        "Holds by choice on test rows alone: in the paper's protocol KLSVA has the least error "
+        "on 3 of 3"
+    )
     assert text.endswith("made on training rows on 0 of 3.")
     text = _verdicts.kernel_is_best(lsva_cells(3.5))
     assert text.startswith("Refuted")
@@ -281,6 +284,18 @@ def test_duels_are_between_the_best_readings():
     assert text.startswith("Not shown: ahead by more than chance on 0 of 2 rows, behind on 0 ")
 
 
+def test_one_split_and_a_dimension_found_by_looking_decide_no_duel():
+    """A reading of one split has no error, and a stated dimension no honest choice."""
+    frame = faces(RS=(94.3, 90.9), Laplacian=(92.5, 92.9))
+    lucky = cells(
+        *rates("2", "Laplacian", "honest", "first images", n=1, **{"ORL 32×32": 99.0}),
+        *rates("3", "RS", "either", "PCA 95 %, d = 30", n=3, MNIST=99.0),
+    )
+    both = pd.concat([frame, lucky], ignore_index=True)
+    told = _verdicts.roweis_saul_beats_laplacianfaces
+    assert told(both) == told(frame)
+
+
 def test_the_order_on_mnist():
     frame = faces(RS=(94.3, 90.9), Laplacian=(92.5, 92.9), PCA=(83.6, 94.4))
     text = _verdicts.pca_is_last_on_mnist(frame)
@@ -295,6 +310,7 @@ def test_how_often_tests_reject():
             cells(
                 *rates("4", "verdict", "either", "same class", ORL=0.6, YALE=0.0),
                 *rates("4", "verdict", "either", "nearest (literal)", ORL=0.1, YALE=-0.1),
+                *rates("4", "verdict", "either", "first images", n=1, ORL=1.0, YALE=1.0),
                 *rates("5", "verdict", "either", "same class", ORL=t, YALE=0.2),
             )
         )

@@ -95,8 +95,8 @@ def mark_named(name: str) -> Mark:
 def said_of_one_reading(reached: int) -> str:
     """Say how many numbers one reading for each column reaches, beside the lenient count."""
     return (
-        "Each number is judged by the nearest of several readings. With one reading for each "
-        f"column of a table {reached} {'is' if reached == 1 else 'are'} reached."
+        "Of several readings of the paper the one that suits each number best counts. With one "
+        f"reading for each column of a table {reached} {'is' if reached == 1 else 'are'} reached."
     )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from mercer._system.words import fixed, listed
 
 _HONEST = ("honest", "either")
+_CHOSEN = ("honest",)  # where "either" has a dimension that was found by looking for the rates
 _AS_PRINTED = ("paper", "either")
 _NUMBERS = ("measured", "spread", "n")
 _ROW = 1.0  # a class of which fewer rows more are found is not emphasized
@@ -264,6 +265,8 @@ def _wins(
         return ""
     lost = printed[printed < 0]
     verdict = "Holds" if len(lost) <= allowed * len(printed) + 1e-9 else "Refuted"
+    if verdict == "Holds" and len(honest) >= 3 and (honest >= 0).mean() < 0.5:
+        verdict = "Holds by choice on test rows alone"
     text = f"{verdict}: in the paper's protocol {ours} has the least error"
     text += f" on {len(printed) - len(lost)} of {len(printed)} rows"
     if 0 < len(lost) <= len(printed) / 2:
@@ -317,7 +320,7 @@ def perturbation_helps(cells: pd.DataFrame) -> str:
 def pca_is_last_on_mnist(cells: pd.DataFrame) -> str:
     """Judge the order of the methods on MNIST."""
     names = ("RS", "RS α", "Laplacian", "Laplacian α", "PCA", "LDA")
-    found = {name: _best(cells, "3", name, _HONEST)["measured"] for name in names}
+    found = {name: _best(cells, "3", name, _CHOSEN)["measured"] for name in names}
     rates = pd.Series({name: rate["MNIST"] for name, rate in found.items() if "MNIST" in rate})
     if "PCA" not in rates or len(rates) < 3:
         return ""
@@ -350,9 +353,9 @@ def _duel(cells: pd.DataFrame, ours: str, rivals: Sequence[str]) -> str:
     """Say where a method is ahead of the best rival by more than chance, level, or behind."""
     parts = []
     for table in ("2", "3"):
-        theirs = pd.concat([_best(cells, table, rival, _HONEST) for rival in rivals])
+        theirs = pd.concat([_best(cells, table, rival, _CHOSEN) for rival in rivals])
         theirs = _one_per_row(theirs, higher=True)
-        parts.append(_compared(_best(cells, table, ours, _HONEST), theirs))
+        parts.append(_compared(_best(cells, table, ours, _CHOSEN), theirs))
     gaps = pd.concat(parts)
     if len(gaps) < 2:
         return ""
@@ -391,8 +394,13 @@ def _rates(
 def _best(
     cells: pd.DataFrame, table: str, column: str, protocols: Sequence[str], higher: bool = True
 ) -> pd.DataFrame:
-    """Return the same for the best reading of each row."""
+    """Return the same for the best reading of each row.
+
+    A reading of a single replicate counts only where there is no other: it has no error.
+    """
     found = _lines(cells, table, column, protocols).set_index("row")
+    several = found["n"] > 1
+    found = found[several | ~several.groupby("row").transform("any")]
     return _one_per_row(found[list(_NUMBERS)].astype(float), higher=higher)
 
 
