@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn import config_context, manifold
 from sklearn.datasets import make_blobs, make_swiss_roll
 
@@ -174,6 +175,18 @@ def test_bad_input_is_refused_in_one_sentence(X):
             LocallyLinearEmbedding(**wrong).fit(X)
     with pytest.raises(ValueError, match="reg=1e-300 is too small"):
         LocallyLinearEmbedding(reg=1e-300).fit(np.zeros((30, 2)) + np.arange(30)[:, np.newaxis])
+
+
+def test_too_many_coordinates_of_value_nought_are_refused(X, monkeypatch):
+    """As with reg=1e-8 where every row has copies, sometimes."""
+
+    def fails(*args, **kwargs):
+        raise ArpackNoConvergence("No convergence", np.empty(0), np.empty((0, 0)))
+
+    monkeypatch.setattr(_eigen, "_DENSE_BELOW", 10)
+    monkeypatch.setattr(_eigen, "eigsh", fails)
+    with pytest.raises(ValueError, match=r"reg=1e-08 is too small: .*; use 1e-3, or leave copies"):
+        LocallyLinearEmbedding(reg=1e-8).fit(X)
 
 
 def test_names(X):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -172,7 +173,13 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_connected_components_ = int(connected_components(residual, directed=False)[0])
         count = min(self.n_components, n - 1)
         constant = np.full(n, 1 / np.sqrt(n))
-        self.eigenvalues_, self.embedding_ = gram_eigh(residual, count, without=constant)
+        try:
+            self.eigenvalues_, self.embedding_ = gram_eigh(residual, count, without=constant)
+        except ArpackNoConvergence:
+            raise ValueError(
+                f"reg={self.reg:g} is too small: rows are rebuilt from their copies alone, and many "
+                "coordinates fit equally well; use 1e-3, or leave copies of rows out."
+            ) from None
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:

@@ -205,6 +205,8 @@ def gram_eigh(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the smallest eigenpairs of RᵀR, for a sparse square R.
 
+    ArpackNoConvergence where many of them are so near to 0 that rounding does not tell them apart.
+
     Dense below 1000 rows.  Above, Lanczos iterations of the inverse, by a sparse factor: smallest
     eigenvalues that lie together near 0 are far apart in the inverse, and only there.
 
@@ -239,6 +241,7 @@ def gram_eigh(
     else:
         with one_thread():
             vectors = _smallest_vectors(gram, count, left_out)
+    vectors = vectors - left_out @ (left_out.T @ vectors)  # what rounding left of them
     # Values of the product with R lose no digits beside the largest, as those of RᵀR do.
     vectors = linalg.qr(vectors, mode="economic", check_finite=False)[0]
     moved = R @ vectors
@@ -269,7 +272,9 @@ def _smallest_vectors(gram: csr_array, n_components: int, left_out: FloatArray) 
         n_components,
         which="LA",
         v0=projected(np.random.default_rng(0).normal(size=n)),
-        maxiter=100 * n,
+        ncv=min(n, max(4 * n_components, 60)),
+        tol=_EIGEN_TOL,
+        maxiter=1000,
     )
     return np.asarray(vectors, dtype=np.float64)
 
