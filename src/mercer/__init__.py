@@ -26,6 +26,7 @@ if _TYPE_CHECKING:
         LaplacianSupportVectorAnalysis,
         LaplacianSVC,
         LocalityPreservingProjection,
+        LocallyLinearEmbedding,
         RoweisSaulProjection,
     )
 
@@ -40,6 +41,7 @@ __all__ = [
     "LaplacianSVC",
     "LaplacianSupportVectorAnalysis",
     "LocalityPreservingProjection",
+    "LocallyLinearEmbedding",
     "NearestAngleClassifier",
     "ParzenClassifier",
     "RoweisSaulProjection",

@@ -10,6 +10,7 @@ from mercer import (
     LaplacianSupportVectorAnalysis,
     LaplacianSVC,
     LocalityPreservingProjection,
+    LocallyLinearEmbedding,
     RoweisSaulProjection,
 )
 
@@ -22,6 +23,7 @@ PROJECTIONS = [
     LaplacianSupportVectorAnalysis(n_components=2, loss="squared_hinge"),
     LaplacianSupportVectorAnalysis(n_components=2, loss="squared_hinge", kernel="rbf"),
     LocalityPreservingProjection(n_components=2),
+    LocallyLinearEmbedding(),
     RoweisSaulProjection(n_components=2),
 ]
 

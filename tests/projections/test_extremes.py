@@ -13,6 +13,7 @@ PROJECTIONS = [
     mercer.RoweisSaulProjection(constraint="unit_covariance"),
     mercer.LaplacianEigenmaps(),
     mercer.LaplacianFeatureMap(),
+    mercer.LocallyLinearEmbedding(),
 ]
 
 

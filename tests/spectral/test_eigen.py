@@ -8,6 +8,7 @@ from mercer.spectral import _eigen as module
 from mercer.spectral import (
     fix_signs,
     generalized_eigh,
+    gram_eigh,
     kernel_principal_axes,
     principal_axes,
     rotate_ties,
@@ -112,6 +113,20 @@ def test_small_gaps():
     values, V = sparse_eigh(S, 3, without=np.full(n, n**-0.5))
     np.testing.assert_allclose(values, np.cos(np.pi * np.arange(1, 4) / n), atol=1e-12)
     np.testing.assert_allclose(S @ V, V * values, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_smallest_pairs_of_a_gram_matrix(n):
+    """Of differences along two paths: their ends give 0, known, and then 2 − 2·cos(πk/n)."""
+    path = diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, 1]).tolil()
+    path[-1, -1] = 0.0
+    R = csr_array(block_diag([path, path]))
+    first = np.full(2 * n, (2 * n) ** -0.5)
+    values, V = gram_eigh(R, 5, without=first)
+    twice = 2 - 2 * np.cos(np.pi * np.array([1, 1, 2, 2]) / n)
+    np.testing.assert_allclose(values, [0, *twice], rtol=1e-9)
+    np.testing.assert_allclose(R.T @ (R @ V), V * values, atol=1e-13)
+    np.testing.assert_allclose(V.T @ np.column_stack([V, first]), np.eye(5, 6), atol=1e-10)
 
 
 @pytest.mark.parametrize("n_components", [3, 0.8, None])

@@ -34,6 +34,7 @@ from mercer.graphs._affinity import (
 from mercer.graphs._extension import neighbor_radii, radius_edges
 from mercer.graphs._labels import label_product, perturb_edges
 from mercer.graphs._neighbors import neighbor_graph
+from mercer.graphs._reconstruction import new_row_weights as new_row_weights
 from mercer.graphs._reconstruction import reconstruction_weights, uniform_weights
 
 __all__ = [
@@ -50,3 +51,5 @@ __all__ = [
     "symmetrize",
     "uniform_weights",
 ]
+# Other packages of Mercer import this name as well; it is private and changes without notice.
+_FOR_MERCER = ("new_row_weights",)

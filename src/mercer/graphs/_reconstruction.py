@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from mercer.graphs._sparse import with_values
+from mercer.graphs._search import nearest_rows
+from mercer.graphs._sparse import csr_of_pairs, with_values
 
 _CHUNK = 2**22  # Differences are computed in blocks of this many numbers, 32 MiB.
 
@@ -62,6 +63,44 @@ def reconstruction_weights(X: Any, graph: csr_array, *, reg: float = 1e-3) -> cs
     W = with_values(graph, data)
     alone = (counts == 0).astype(np.float64)
     return csr_array(W + diags_array(alone)) if alone.any() else W
+
+
+def new_row_weights(X: Any, Y: Any, n_neighbors: int, *, reg: float = 1e-3) -> csr_array:
+    """Return weights that best rebuild new rows from their nearest rows of Y and add up to one.
+
+    A row that is in Y is rebuilt from itself alone, which a ridge would not do; where several
+    copies of it are near, they have equal weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        New rows.
+    Y : ndarray of shape (m, d)
+        The rows to rebuild them from.
+    n_neighbors : int
+        How many of them; all where there are fewer.
+    reg : float, default=1e-3
+        As in `reconstruction_weights`.
+
+    Returns
+    -------
+    csr_array of shape (n, m)
+        Rows add up to one.
+    """
+    k = min(n_neighbors, len(Y))
+    nearest = np.sort(nearest_rows(X, Y, k), axis=1)
+    weights = np.empty((len(X), k))
+    step = max(1, _CHUNK // (k * max(X.shape[1], k)))
+    for start in range(0, len(X), step):
+        part = slice(start, start + step)
+        differences = Y[nearest[part]] - X[part, np.newaxis]
+        copies = (differences == 0).all(axis=2)
+        shares = copies / np.maximum(copies.sum(axis=1, keepdims=True), 1)
+        found = copies.any(axis=1)
+        weights[part] = shares
+        weights[part][~found] = _barycentric(differences[~found], reg)
+    rows = np.repeat(np.arange(len(X)), k)
+    return csr_of_pairs(rows, nearest.ravel(), weights.ravel(), (len(X), len(Y)))
 
 
 def _barycentric(differences: NDArray[np.float64], reg: float) -> NDArray[np.float64]:

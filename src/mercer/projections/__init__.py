@@ -3,6 +3,7 @@
 from mercer.projections._eigenmaps import LaplacianEigenmaps
 from mercer.projections._laplacian_feature_map import LaplacianFeatureMap
 from mercer.projections._laplacian_svc import LaplacianSVC
+from mercer.projections._lle import LocallyLinearEmbedding
 from mercer.projections._lpp import LocalityPreservingProjection
 from mercer.projections._lsva import LaplacianSupportVectorAnalysis
 from mercer.projections._pipelines import (
@@ -19,6 +20,7 @@ __all__ = [
     "LaplacianSVC",
     "LaplacianSupportVectorAnalysis",
     "LocalityPreservingProjection",
+    "LocallyLinearEmbedding",
     "RoweisSaulProjection",
     "eigenfaces",
     "fisherfaces",

@@ -16,6 +16,7 @@ from mercer.spectral._eigen import (
     rotate_ties,
     sparse_eigh,
 )
+from mercer.spectral._eigen import gram_eigh as gram_eigh
 from mercer.spectral._eigen import kernel_principal_axes as kernel_principal_axes
 from mercer.spectral._landmarks import LandmarkMap
 from mercer.spectral._nystrom import NystromBlocks as NystromBlocks
@@ -65,6 +66,7 @@ _FOR_MERCER = (
     "Solution",
     "StopRule",
     "conjugate_gradients",
+    "gram_eigh",
     "kernel_principal_axes",
     "most_panel_rows",
     "split_in_neighbours",

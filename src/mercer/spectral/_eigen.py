@@ -6,9 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 from scipy import linalg
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from mercer._arrays import FloatArray
 from mercer._linalg import (
@@ -34,6 +34,9 @@ _GROWTH = 4.0
 _MOST_DEGREE, _LEAST_GAP = 40, 1e-6
 _GUARD = 10  # The floor below which values are held down is so many places behind the wanted ones.
 _EIGEN_TOL = 1e-12  # Relative to the polynomial's value, the error at which its iterations end.
+_SHIFT = (
+    1e-12  # What is added to a Gram matrix before it is factored, relative to its mean diagonal.
+)
 # Up to this many products, singular vectors are computed from the rows, whatever their shape.
 _QUICK_SVD = 10**9
 
@@ -174,7 +177,7 @@ def sparse_eigh(
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import csc_array, csr_array, eye_array
     >>> from mercer.spectral import sparse_eigh
     >>> sparse_eigh(csr_array(np.diag([0.5, 1.0, -1.0])), 2)[0]
     array([1. , 0.5])
@@ -195,6 +198,85 @@ def sparse_eigh(
         values, vectors = _largest_pairs(S, count, left_out)
     values = np.concatenate([np.ones(known.shape[1]), values])
     return values, fix_signs(np.hstack([known, vectors]))
+
+
+def gram_eigh(
+    R: csr_array, n_components: int, *, without: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest eigenpairs of RᵀR, for a sparse square R.
+
+    ArpackNoConvergence where many of them are so near to 0 that rounding does not tell them apart.
+
+    Dense below 1000 rows.  Above, Lanczos iterations of the inverse, by a sparse factor: smallest
+    eigenvalues that lie together near 0 are far apart in the inverse, and only there.
+
+    Parameters
+    ----------
+    R : csr_array of shape (n, n)
+        Of any kind.
+    n_components : int
+        How many pairs, less than n.
+    without : ndarray of shape (n,)
+        A vector of length 1 that R takes to 0, on every part of its graph, and that is left out.
+        What it is on the parts gives eigenvectors of value 0, which are known and come first.
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,)
+        The smallest first.
+    vectors : ndarray of shape (n, n_components)
+        Columns of length 1, the greatest entry of each positive.
+    """
+    n = R.shape[0]
+    known = _known_vectors(R, without, n_components)
+    count = n_components - known.shape[1]
+    if not count:
+        return np.zeros(n_components), fix_signs(known)
+    left_out = np.column_stack([known, without])
+    gram = csr_array(R.T @ R)
+    if n < _DENSE_BELOW or n_components >= n // 2:
+        beyond = 2 * float(abs(gram).sum(axis=1).max())  # There is no eigenvalue beyond this one.
+        dense = gram.toarray() + beyond * (left_out @ left_out.T)
+        _, vectors = generalized_eigh(dense, n_components=count)
+    else:
+        with one_thread():
+            vectors = _smallest_vectors(gram, count, left_out)
+    vectors = vectors - left_out @ (left_out.T @ vectors)  # what rounding left of them
+    # Values of the product with R lose no digits beside the largest, as those of RᵀR do.
+    vectors = linalg.qr(vectors, mode="economic", check_finite=False)[0]
+    moved = R @ vectors
+    values, mix = generalized_eigh(moved.T @ moved)
+    values = np.concatenate([np.zeros(known.shape[1]), np.maximum(values, 0.0)])
+    return values, fix_signs(np.hstack([known, vectors @ mix]))
+
+
+def _smallest_vectors(gram: csr_array, n_components: int, left_out: FloatArray) -> FloatArray:
+    """Return eigenvectors of a positive semidefinite matrix, orthogonal to those `left_out`."""
+    n = gram.shape[0]
+    shift = _SHIFT * float(gram.diagonal().mean())
+    factor = splu(
+        csc_array(gram + shift * eye_array(n)),
+        permc_spec="MMD_AT_PLUS_A",  # It fills a symmetric matrix least.
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def projected(x: FloatArray) -> FloatArray:
+        out: FloatArray = x - left_out @ (left_out.T @ x)
+        return out
+
+    _, vectors = eigsh(
+        LinearOperator(
+            (n, n), matvec=lambda x: projected(factor.solve(projected(x.ravel()))), dtype=np.float64
+        ),
+        n_components,
+        which="LA",
+        v0=projected(np.random.default_rng(0).normal(size=n)),
+        ncv=min(n, max(4 * n_components, 60)),
+        tol=_EIGEN_TOL,
+        maxiter=1000,
+    )
+    return np.asarray(vectors, dtype=np.float64)
 
 
 def _known_vectors(S: csr_array, without: FloatArray | None, most: int) -> FloatArray:

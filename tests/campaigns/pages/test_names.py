@@ -18,7 +18,8 @@ from test_public_api import PACKAGES
 
 # Of other libraries, of machines, of examples.
 FOREIGN = """
-    CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY TRITON_CACHE_DIR ZeroDivisionError
+    CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY SpectralEmbedding TRITON_CACHE_DIR
+    ZeroDivisionError
     bash bibtex binomtest breast_cancer check_estimator chromium combined_ftest_5x2cv
     cross_val_score crossover driver example fast ffast friedmanchisquare gaussian_kde ida_
     imbalanced isotonic kneighbors_graph lowest march math native paired_ttest_5x2cv
