@@ -132,14 +132,15 @@ _MAPS = "The paper does not say how LE maps new rows; two readings are tried her
 
 _NOTE = (
     "Five folds; features scaled to [−1, 1]; nearest neighbour in the projection. The paper takes "
-    "the dimension, and for LSVA the weight λ in each fold, that have the least test error. "
-    "MMDA is LSVA with λ = 0. "
+    "the dimension, and for LSVA the weight λ, that have the least test error, and does not say "
+    "whether λ is one for all folds: both are measured. MMDA is LSVA with λ = 0. "
 )
 _LINEAR_NOTE = (
     "The squared hinge is a reading of ours, for rows where the hinge soon finds no direction; "
     "it was tried on ten rows, and kept where it helped. "
     "An orthonormal projection on all dimensions is a rotation: the published LLSVA of {} cannot "
-    "differ from 1-NN. "
+    "differ from 1-NN, unless line 11 of Algorithm 1 is taken as printed, X·W, with normal vectors "
+    "of their own lengths. "
 )
 _KERNEL_NOTE = (
     "KLSVA and KMMDA have at most 20 dimensions here. KDA is kernel PCA, then LDA with a "
@@ -298,9 +299,9 @@ STUDY = Study(
     reference="N. Arvanitopoulos, D. Bouzas and A. Tefas, ICPR 2014.",
     protocol={
         "paper": (
-            "Five folds of one partition. In each fold the weight λ is the one of 30 with the "
-            "least test error, and the dimension is the one with the least mean test error. "
-            "Features are scaled by all rows."
+            "Five folds of one partition. The weight λ is the one of 30 with the least test error, "
+            "in each fold or in all of them, and the dimension is the one with the least mean test "
+            "error. Features are scaled by all rows."
         ),
         "honest": (
             "The same folds. Weight and dimension are chosen by three folds inside the training "
