@@ -177,7 +177,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.eigenvalues_, self.embedding_ = gram_eigh(residual, count, without=constant)
         except ArpackNoConvergence:
             raise ValueError(
-                f"reg={self.reg:g} is too small: rows are rebuilt from their copies alone, and many "
+                f"reg={self.reg:g} is too small: copies of rows rebuild each other alone, and many "
                 "coordinates fit equally well; use 1e-3, or leave copies of rows out."
             ) from None
         return self
