@@ -73,7 +73,8 @@ def test_lengths_turn_projections_into_outputs_of_the_machines(loss, kernel):
     X, y = data(classes=2)
     shared = {"kernel": kernel, "gamma": 0.7, "loss": loss, "C": 2.0, "tol": 1e-8}
     ours = model(**shared).fit(X, y)
-    svc = LaplacianSVC(**shared, laplacian_weight=0.5, n_neighbors=K, affinity_width=WIDTH)
+    rest = {"laplacian_weight": 0.5, "n_neighbors": K, "affinity_width": WIDTH}
+    svc = LaplacianSVC(**shared, **rest, normalized=False)
     output = svc.fit(X, y).decision_function(X) - svc.intercept_[0]
     projected = ours.transform(X)[:, 0] * ours.lengths_[0]
     difference = projected - output  # the same but for a common offset

@@ -13,9 +13,9 @@ def nearest_columns(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
     They come in no order; of rows as near as each other, those of smaller numbers are taken.
     Squares of differences must be in the range of floating point.
     """
-    from mercer.sums.cpu._near import nearest_columns
+    from mercer.sums.cpu._near import search_nearest
 
-    return nearest_columns(X, Y, k)
+    return search_nearest(X, Y, k)
 
 
 def pairs_in_reach(
@@ -25,6 +25,6 @@ def pairs_in_reach(
 
     They are sorted, and a pair that is beyond by rounding may be among them.
     """
-    from mercer.sums.cpu._near import pairs_in_reach
+    from mercer.sums.cpu._near import search_in_reach
 
-    return pairs_in_reach(X, Y, reach_X, reach_Y)
+    return search_in_reach(X, Y, reach_X, reach_Y)

@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 _ROUNDING = 1e-9  # Reaches are larger by this share, so that rounding leaves no pair out.
 
 
-def nearest_columns(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
+def search_nearest(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
     """Return (n, k) numbers of the nearest rows of Y, or of the other rows of X.
 
     They come in no order; of rows as near as each other, those of smaller numbers are taken.
@@ -45,7 +45,7 @@ def nearest_columns(X: FloatArray, Y: FloatArray | None, k: int) -> Indices:
     return found
 
 
-def pairs_in_reach(
+def search_in_reach(
     X: FloatArray, Y: FloatArray, reach_X: FloatArray, reach_Y: FloatArray
 ) -> tuple[Indices, Indices]:
     """Return the pairs (row of X, row of Y) of which either is in the other's squared reach.
