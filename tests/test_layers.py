@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "studies": _ALL_ABOVE,
     "report": {"comparison", "studies"},
     "cli": _ALL_ABOVE | {"models", "views", "studies", "report"},
+    "__main__": {"cli"},
 }
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 from numpy.typing import NDArray
-from sklearn import get_config
 
 Array = Any  # An array of NumPy, torch or Dask; they have no common type.
 FloatArray = NDArray[np.float64]
@@ -27,6 +26,8 @@ def detached(A: Array) -> Array:
 
 def refuse_tensor(X: Any, who: object) -> None:
     """Raise TypeError for a tensor that an estimator of NumPy arrays cannot compute with."""
+    from sklearn import get_config  # Whoever passes rows to an estimator has loaded it.
+
     if is_torch_array(X) and (X.device.type != "cpu" or get_config()["array_api_dispatch"]):
         raise TypeError(
             f"{type(who).__name__} computes with NumPy arrays only: pass X.cpu().numpy()."

@@ -37,7 +37,6 @@ app = typer.Typer(
 
     No table at hand:               [bold]mercer compare[/bold]
     """,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

@@ -50,7 +50,7 @@ def predict(
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import load_model, on_device
+    from mercer.models import import_skops_quickly, load_model, on_device
     from mercer.tables import match_columns, read_table, write_table
 
     if output is not None:
@@ -58,6 +58,7 @@ def predict(
     place = resolve_device(device)
     with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
         warnings.simplefilter("always")
+        import_skops_quickly()
         pipeline, card = load_model(model)
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
     notes += on_the_cpu([card.model], place)

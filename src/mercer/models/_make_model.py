@@ -4,7 +4,6 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from mercer._system.vocabulary import MODELS_QUICK_FIRST
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.models._catalogue import MOST_ROWS, describe_model
 from mercer.models._device import on_device
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
@@ -27,67 +27,15 @@ from mercer.projections import LaplacianSVC, roweis_saul_classifier
 from mercer.tables import LabelledTable, make_preprocessor
 
 _EXACT_ROWS = 10_000  # Up to this many rows, Fisher's discriminant is expanded on all of them.
-_MAX_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
 # In a comparison they see these in two minutes; more time gives more rows, less time never fewer
 # than the least.
-_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = _MAX_ROWS, 5_000
+_ROWS_IN_TWO_MINUTES, _LEAST_ROWS = MOST_ROWS, 5_000
 # There Fisher's discriminant is expanded on all of so many rows, in some ten seconds a fit.
 _EXACT_ROWS_IN_TWO_MINUTES = 3_000
 # Beyond so many rows the Laplacian machine, of cubic cost, has so many columns of its kernel.
 _EXACT_MACHINE_ROWS, _MACHINE_LANDMARKS = 1_500, 500
 
 
-@dataclass(frozen=True)
-class ModelInfo:
-    """What a model of the catalogue is.
-
-    Parameters
-    ----------
-    name : str
-        By which it is asked for.
-    label : str
-        For people.
-    kind : {"mercer", "peer", "floor"}
-        Ours, what people would otherwise pick, or what any model must beat.
-    max_rows : int or None
-        The most rows that it is fitted on unless :func:`make_model` is told otherwise; None is all.
-    by_default : bool
-        Whether ``mercer compare`` runs it without being asked to.
-    uses_device : bool
-        Whether it computes on a GPU where it is told to.
-    """
-
-    name: str
-    label: str
-    kind: str
-    max_rows: int | None = None
-    by_default: bool = True
-    uses_device: bool = False
-
-
-_MODELS = {
-    info.name: info
-    for info in (
-        ModelInfo("fisher", "kernel Fisher discriminant", "mercer", uses_device=True),
-        ModelInfo("laplacian", "Laplacian classifier", "mercer", _MAX_ROWS, uses_device=True),
-        ModelInfo("parzen", "Parzen windows", "mercer", _MAX_ROWS, uses_device=True),
-        ModelInfo("ise", "ISE classifier", "mercer", _MAX_ROWS, uses_device=True),
-        ModelInfo(
-            "laplacian-svc",
-            "Laplacian regularised least squares",
-            "mercer",
-            _MAX_ROWS,
-            by_default=False,
-        ),
-        ModelInfo("roweis-saul", "Roweis–Saul classifier", "mercer", by_default=False),
-        ModelInfo("logistic", "logistic regression", "peer"),
-        ModelInfo("svc", "support vector machine", "peer", _MAX_ROWS),
-        ModelInfo("knn", "nearest neighbours", "peer"),
-        ModelInfo("forest", "random forest", "peer"),
-        ModelInfo("boosting", "gradient boosting", "peer"),
-        ModelInfo("dummy", "always the largest class", "floor"),
-    )
-}
 # What models need of the numbers of a table: trees no scale, and the floor does not look at them;
 # sums of absolute differences columns without long tails.
 _SCALES: dict[str, bool | str] = {
@@ -155,54 +103,6 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_ro
 def _neighbor_counts(n_rows: int) -> list[int]:
     """Return how many neighbours to try: folds inside folds of a small table have half its rows."""
     return [k for k in (1, 5, 15) if k <= n_rows // 3] or [1]
-
-
-def list_models() -> list[str]:
-    """Return the names of the models: Mercer's first, then the peers, then the floor.
-
-    ``mercer compare`` runs those whose :class:`ModelInfo` says ``by_default``, and others by name.
-
-    Returns
-    -------
-    list of str
-        The names, in this order.
-
-    Examples
-    --------
-    >>> from mercer.models import list_models
-    >>> list_models()[:4]
-    ['fisher', 'laplacian', 'parzen', 'ise']
-    """
-    return list(_MODELS)
-
-
-def describe_model(name: str) -> ModelInfo:
-    """Return what a model is called by people, and whose it is.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`list_models`.
-
-    Returns
-    -------
-    ModelInfo
-        Its label and whose it is.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such model.
-
-    Examples
-    --------
-    >>> from mercer.models import describe_model
-    >>> describe_model("knn").label
-    'nearest neighbours'
-    """
-    if name not in _MODELS:
-        raise ValueError(f"There is no model {name!r}: choose {', '.join(_MODELS)}.")
-    return _MODELS[name]
 
 
 def make_model(
@@ -284,7 +184,7 @@ def make_model(
     """
     info, n_rows = describe_model(name), len(data.y)
     model = _make_classifier(name, n_rows, balanced, random_state, exact_rows)
-    most = _MAX_ROWS if max_rows is None else max_rows
+    most = MOST_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
     table = make_preprocessor(data.columns, scale=_SCALES.get(name, True))

@@ -36,18 +36,23 @@ without the target.
 ['y']
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from mercer._system.lazy import names_when_asked as _names_when_asked
 from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
 from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
 from mercer.tables._write import write_table
-from mercer.tables.preparing._dummies import CategoryDummies
-from mercer.tables.preparing._preprocessor import make_preprocessor
-from mercer.tables.preparing._preprocessor import source_columns as source_columns
-from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
 from mercer.tables.reading._read import read_table
 from mercer.tables.typing._kinds import describe_columns
 from mercer.tables.typing._match import match_columns
 from mercer.tables.typing._match import typed_frame as typed_frame
+
+if _TYPE_CHECKING:
+    from mercer.tables.preparing._dummies import CategoryDummies
+    from mercer.tables.preparing._preprocessor import make_preprocessor
+    from mercer.tables.preparing._preprocessor import source_columns as source_columns
+    from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
 
 __all__ = [
     "CategoryDummies",
@@ -68,3 +73,17 @@ __all__ = [
 ]
 # What Mercer's own packages import besides; it may change without notice.
 _FOR_MERCER = ("source_columns", "typed_frame")
+
+# Rows can be read and typed without scikit-learn.
+__getattr__, _names = _names_when_asked(
+    __name__,
+    {
+        "preparing._dummies": ("CategoryDummies",),
+        "preparing._preprocessor": ("make_preprocessor", "source_columns"),
+        "preparing._transformers": ("DateFeatures", "FeatureClipper", "SoftRankScaler"),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_FOR_MERCER, *_names()})

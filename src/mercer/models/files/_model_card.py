@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import sklearn
 
 from mercer import __version__
 from mercer.tables import Column, LabelledTable
@@ -110,7 +110,7 @@ class ModelCard:
             scores=dict(scores or {}),
             trained=datetime.now(UTC).isoformat(timespec="seconds"),
             mercer=__version__,
-            sklearn=sklearn.__version__,
+            sklearn=version("scikit-learn"),
         )
 
     def to_dict(self) -> dict[str, Any]:

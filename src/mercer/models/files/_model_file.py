@@ -8,21 +8,27 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sklearn
-from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.pipeline import Pipeline
 
 from mercer._system.files import shown_path
 from mercer._system.words import limit_of_bytes
-from mercer.models._device import off_device
 from mercer.models.files._archive import CARD, digest, parse, read_members, write_whole
 from mercer.models.files._model_card import FORMAT, ModelCard
-from mercer.models.files._schema import TRUSTED, check_members, schema_types, unknown_types
+from mercer.models.files._schema import (
+    TRUSTED,
+    check_members,
+    estimator_types,
+    schema_types,
+    unknown_types,
+)
 from mercer.models.files._sound import check_sound
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 _MAX_BYTES = 1 << 30
 
@@ -38,7 +44,8 @@ class ModelContents:
     types : tuple of str
         All types in it, in alphabetical order.
     untrusted : tuple of str
-        Those for which :func:`load_model` would refuse it; none in a file of Mercer.
+        Those that are not on Mercer's list, so that :func:`load_model` would refuse it; none in a
+        file of Mercer.
     n_bytes : int
         Size of its members together.
     """
@@ -49,7 +56,7 @@ class ModelContents:
     n_bytes: int
 
 
-def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard) -> None:
+def save_model(path: str | os.PathLike[str], pipeline: "Pipeline", card: ModelCard) -> None:
     """Write a fitted pipeline and its card to one file.
 
     Parameters
@@ -72,6 +79,9 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
         Where the file cannot be written; nothing is left behind.
     """
     import skops.io
+    from sklearn.pipeline import Pipeline
+
+    from mercer.models._device import off_device
 
     file = f"File {shown_path(path)}"
     if Path(path).suffix.lower() != ".skops":
@@ -100,7 +110,7 @@ def save_model(path: str | os.PathLike[str], pipeline: Pipeline, card: ModelCard
 
 def load_model(
     path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES
-) -> tuple[Pipeline, ModelCard]:
+) -> tuple["Pipeline", ModelCard]:
     """Open a model file, if there is nothing in it but what Mercer writes.
 
     Refused are: pickles and other foreign files; files with a type that no model of Mercer has,
@@ -146,10 +156,10 @@ def load_model(
         raise ValueError(
             f"{file} is not a model that Mercer wrote ({error}): it is refused."
         ) from error
-    if card.sklearn != sklearn.__version__:
+    if card.sklearn != (here := version("scikit-learn")):
         warnings.warn(
             f"The model was trained with scikit-learn {card.sklearn}, and this is "
-            f"{sklearn.__version__}: if predictions look odd, fit it again.",
+            f"{here}: if predictions look odd, fit it again.",
             UserWarning,
             stacklevel=2,
         )
@@ -183,7 +193,7 @@ def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> M
     return ModelContents(
         card=card,
         types=tuple(schema_types(members)),
-        untrusted=tuple(_unknown_types(file, members)),
+        untrusted=tuple(unknown_types(members)),
         n_bytes=sum(map(len, members.values())),
     )
 
@@ -235,13 +245,15 @@ def _checked_description(file: str, members: dict[str, bytes]) -> Any:
 def _construct(file: str, members: dict[str, bytes]) -> Any:
     """Build the pipeline by skops."""
     import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
 
     if unknown := _unknown_types(file, members):
         raise ValueError(f"{file} holds {unknown[0]}, which no model of Mercer has: it is refused.")
+    trusted = sorted({*TRUSTED, *estimator_types(members)})
     with _as_one_sentence(file), warnings.catch_warnings():
         # load_model warns once, of the whole model.
         warnings.simplefilter("ignore", InconsistentVersionWarning)
-        return skops.io.loads(_packed(members), trusted=list(TRUSTED))
+        return skops.io.loads(_packed(members), trusted=trusted)
 
 
 def _unknown_types(file: str, members: dict[str, bytes]) -> list[str]:
@@ -251,7 +263,23 @@ def _unknown_types(file: str, members: dict[str, bytes]) -> list[str]:
     if unknown := unknown_types(members):
         return unknown
     with _as_one_sentence(file):
-        return sorted(set(skops.io.get_untrusted_types(data=_packed(members))) - set(TRUSTED))
+        untrusted = set(skops.io.get_untrusted_types(data=_packed(members)))
+        return sorted(untrusted - set(TRUSTED) - estimator_types(members))
+
+
+def import_skops_quickly() -> None:
+    """Import skops without its list of all estimators of scikit-learn: a second, and torch.
+
+    Mercer finds out for itself which estimators to trust.  Others in the same process would miss
+    the list, so only our own commands do this, which have the process to themselves.
+    """
+    import sklearn.utils
+
+    listed, sklearn.utils.all_estimators = sklearn.utils.all_estimators, list
+    try:
+        import skops.io  # noqa: F401
+    finally:
+        sklearn.utils.all_estimators = listed
 
 
 @contextmanager
@@ -276,6 +304,8 @@ def _packed(members: dict[str, bytes]) -> bytes:
 
 def _check_pipeline(pipeline: Any, card: ModelCard) -> None:
     """Raise if this is not a pipeline from a table to the classes of the card."""
+    from sklearn.pipeline import Pipeline
+
     if not isinstance(pipeline, Pipeline):
         raise ValueError(f"a model is a Pipeline, not a {type(pipeline).__name__}")
     names = [name for name, _ in pipeline.steps]

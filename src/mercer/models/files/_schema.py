@@ -11,6 +11,8 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,28 @@ def schema_types(members: Mapping[str, bytes]) -> list[str]:
 def unknown_types(members: Mapping[str, bytes]) -> list[str]:
     """Return the types that no model of Mercer has, in alphabetical order."""
     return sorted({type_name(node) for node in _nodes(members) if not is_trusted(node)})
+
+
+def estimator_types(members: Mapping[str, bytes]) -> set[str]:
+    """Return the types of objects in it that are estimators of scikit-learn, or their bins.
+
+    skops lists all estimators of scikit-learn to know as much, which takes a second and loads
+    torch; here only modules that a trusted name begins with are imported.
+    """
+    from sklearn.base import BaseEstimator
+
+    found = set()
+    for node in _nodes(members):
+        module, name = str(node["__module__"]), str(node["__class__"])
+        is_object = node.get("__loader__") == "ObjectNode" and module.startswith("sklearn.")
+        if is_object and is_trusted(node) and type_name(node) not in found:
+            with suppress(ImportError):
+                kind = getattr(import_module(module), name, None)
+                if isinstance(kind, type) and (
+                    issubclass(kind, BaseEstimator) or module.startswith("sklearn._loss.")
+                ):
+                    found.add(type_name(node))
+    return found
 
 
 def check_members(members: Mapping[str, bytes], max_bytes: int) -> None:

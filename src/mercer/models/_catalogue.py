@@ -1,0 +1,106 @@
+"""The models by name: what each is called by people, whose it is, and how many rows it takes."""
+
+from dataclasses import dataclass
+
+MOST_ROWS = 10_000  # Methods of quadratic cost are fitted on these in one to four seconds.
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model of the catalogue is.
+
+    Parameters
+    ----------
+    name : str
+        By which it is asked for.
+    label : str
+        For people.
+    kind : {"mercer", "peer", "floor"}
+        Ours, what people would otherwise pick, or what any model must beat.
+    max_rows : int or None
+        The most rows that it is fitted on unless :func:`make_model` is told otherwise; None is all.
+    by_default : bool
+        Whether ``mercer compare`` runs it without being asked to.
+    uses_device : bool
+        Whether it computes on a GPU where it is told to.
+    """
+
+    name: str
+    label: str
+    kind: str
+    max_rows: int | None = None
+    by_default: bool = True
+    uses_device: bool = False
+
+
+MODELS = {
+    info.name: info
+    for info in (
+        ModelInfo("fisher", "kernel Fisher discriminant", "mercer", uses_device=True),
+        ModelInfo("laplacian", "Laplacian classifier", "mercer", MOST_ROWS, uses_device=True),
+        ModelInfo("parzen", "Parzen windows", "mercer", MOST_ROWS, uses_device=True),
+        ModelInfo("ise", "ISE classifier", "mercer", MOST_ROWS, uses_device=True),
+        ModelInfo(
+            "laplacian-svc",
+            "Laplacian regularised least squares",
+            "mercer",
+            MOST_ROWS,
+            by_default=False,
+        ),
+        ModelInfo("roweis-saul", "Roweis–Saul classifier", "mercer", by_default=False),
+        ModelInfo("logistic", "logistic regression", "peer"),
+        ModelInfo("svc", "support vector machine", "peer", MOST_ROWS),
+        ModelInfo("knn", "nearest neighbours", "peer"),
+        ModelInfo("forest", "random forest", "peer"),
+        ModelInfo("boosting", "gradient boosting", "peer"),
+        ModelInfo("dummy", "always the largest class", "floor"),
+    )
+}
+
+
+def list_models() -> list[str]:
+    """Return the names of the models: Mercer's first, then the peers, then the floor.
+
+    ``mercer compare`` runs those whose :class:`ModelInfo` says ``by_default``, and others by name.
+
+    Returns
+    -------
+    list of str
+        The names, in this order.
+
+    Examples
+    --------
+    >>> from mercer.models import list_models
+    >>> list_models()[:4]
+    ['fisher', 'laplacian', 'parzen', 'ise']
+    """
+    return list(MODELS)
+
+
+def describe_model(name: str) -> ModelInfo:
+    """Return what a model is called by people, and whose it is.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_models`.
+
+    Returns
+    -------
+    ModelInfo
+        Its label and whose it is.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such model.
+
+    Examples
+    --------
+    >>> from mercer.models import describe_model
+    >>> describe_model("knn").label
+    'nearest neighbours'
+    """
+    if name not in MODELS:
+        raise ValueError(f"There is no model {name!r}: choose {', '.join(MODELS)}.")
+    return MODELS[name]
