@@ -268,9 +268,9 @@ def test_info_says_how_many_rows_the_fit_used(capsys, tmp_path):
 
 
 def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):
-    from mercer.models.files import _model_file
+    from mercer.models.files import _schema
 
-    monkeypatch.setattr(_model_file, "TRUSTED", _model_file.TRUSTED[1:])
+    monkeypatch.setattr(_schema, "TRUSTED", _schema.TRUSTED[1:])
     assert main(["info", str(folder / "m.skops")]) == 0
     out = capsys.readouterr().out
     assert "CategoryDummies  not trusted" in out
