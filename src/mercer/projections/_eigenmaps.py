@@ -9,17 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, refuse_tensor
-from mercer._memory import by_slabs
+from mercer._arrays import FloatArray
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import heat_width, neighbor_radii, radius_edges
+from mercer.projections._neighbor_embedding import NeighborEmbedding
 from mercer.samples import (
     LARGEST,
-    check_new_rows,
-    check_size,
     on_dask,
     refuses_dask,
     validate_training,
@@ -33,7 +29,7 @@ _BYTES_PER_EDGE = 100  # An edge of a new row takes this many bytes while it joi
     fit=refuses_dask("neighbours are looked for among all rows"),
     transform=lambda m: (m._n_features_out, np.float64),
 )
-class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LaplacianEigenmaps(NeighborEmbedding):
     r"""Coordinates in which neighbours lie together, for old rows and new ones.
 
     Rows are joined to their neighbours and mapped so that weighted squared differences across
@@ -192,48 +188,12 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.embedding_ = np.where(values != 0, vectors, 0.0) * (total / root)[:, np.newaxis]
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Embed the training rows and return their coordinates, `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : Ignored
-            Not used: it is there for pipelines.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates of the rows.
-        """
-        embedding: FloatArray = self.fit(X).embedding_
-        return embedding
-
-    def transform(self, X: Any) -> FloatArray:
-        """Return the coordinates of rows, old or new.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates.
-        """
-        check_is_fitted(self)
-        refuse_tensor(X, self)
-        X = check_new_rows(self, X, None)
-        check_size(X)
+    def _bytes_per_row(self) -> int:
         n_edges = 4 * self.n_neighbors if self.neighborhood == "knn" else len(self.X_fit_)
-        out: FloatArray = by_slabs(self._extend, X, _BYTES_PER_EDGE * n_edges)
-        return out
+        return _BYTES_PER_EDGE * n_edges
 
-    def _extend(self, X: Any) -> FloatArray:
+    def _extend(self, X: FloatArray) -> FloatArray:
         """Return the coordinates of some rows."""
-        X = X.astype(np.float64, copy=False)
         edges = radius_edges(X, self.X_fit_, self._squared_radii(X), self._radii)
         W = self._affinities(edges, relative=True)
         walk = diags_array(1 / np.asarray(W.sum(axis=1)).ravel()) @ W
@@ -259,12 +219,3 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             with np.errstate(under="ignore"):
                 weights = np.exp(-0.5 * squared / self.affinity_width_**2)
         return csr_array((weights, edges.indices, edges.indptr), shape=edges.shape)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])

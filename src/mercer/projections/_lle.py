@@ -10,15 +10,13 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, refuse_tensor
-from mercer._memory import by_slabs
+from mercer._arrays import FloatArray
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.graphs import neighbor_graph, new_row_weights, reconstruction_weights
-from mercer.samples import check_new_rows, check_size, on_dask, refuses_dask, validate_training
+from mercer.projections._neighbor_embedding import NeighborEmbedding
+from mercer.samples import on_dask, refuses_dask, validate_training
 from mercer.spectral import gram_eigh
 
 _BYTES_PER_EDGE = 100  # An edge of a new row takes this many bytes while it is found and weighed.
@@ -28,7 +26,7 @@ _BYTES_PER_EDGE = 100  # An edge of a new row takes this many bytes while it is 
     fit=refuses_dask("neighbours are looked for among all rows"),
     transform=lambda m: (m._n_features_out, np.float64),
 )
-class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LocallyLinearEmbedding(NeighborEmbedding):
     r"""Coordinates that neighbours rebuild as they rebuild the rows, for old rows and new ones.
 
     Each row is written as a combination of its nearest neighbours, with weights that add up to
@@ -182,56 +180,11 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             ) from None
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Embed the training rows and return their coordinates, `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : Ignored
-            Not used: it is there for pipelines.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates of the rows.
-        """
-        embedding: FloatArray = self.fit(X).embedding_
-        return embedding
-
-    def transform(self, X: Any) -> FloatArray:
-        """Return the coordinates of rows, old or new.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates.
-        """
-        check_is_fitted(self)
-        refuse_tensor(X, self)
-        X = check_new_rows(self, X, None)
-        check_size(X)
+    def _bytes_per_row(self) -> int:
         n_edges = min(self.n_neighbors, len(self.X_fit_))
-        out: FloatArray = by_slabs(self._extend, X, _BYTES_PER_EDGE * n_edges + 16 * X.shape[1])
-        return out
+        return int(_BYTES_PER_EDGE * n_edges + 16 * self.n_features_in_)
 
-    def _extend(self, X: Any) -> FloatArray:
+    def _extend(self, X: FloatArray) -> FloatArray:
         """Return the coordinates of some rows."""
-        X = X.astype(np.float64, copy=False)
         W = new_row_weights(X, self.X_fit_, self.n_neighbors, reg=self.reg)
         return np.asarray(W @ self.embedding_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
