@@ -39,9 +39,9 @@ def test_a_column_with_one_junk_cell_is_numbers_and_the_note_names_cell_and_row(
 
 
 def test_several_junk_cells_are_counted_and_the_first_is_named() -> None:
-    column = described(with_cells(measured(), {30: "12.5*", 16: "<0.05", 90: "n.v."}))
+    column = described(with_cells(measured(), {30: "12.5*", 16: "0.05!", 90: "n.v."}))
     assert column.reason == (
-        "3 cells are not numbers and are taken as missing (first '<0.05' in row 17)"
+        "3 cells are not numbers and are taken as missing (first '0.05!' in row 17)"
     )
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer.tables._table import Column
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
-from mercer.tables.typing._styles import has_time
+from mercer.tables.typing._dates import has_time
 
 _PARTS_OF_TIME = ("days", "year", "month", "weekday", "hour")
 _LIMIT = 4.0  # Numbers are clipped at this many standard deviations.

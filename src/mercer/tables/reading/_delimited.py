@@ -17,7 +17,7 @@ from mercer.tables._table import check_names
 from mercer.tables.reading._encoding import as_utf8
 from mercer.tables.reading._source import Limits, check_size, check_width
 from mercer.tables.typing._cells import MISSING
-from mercer.tables.typing._styles import are_codes
+from mercer.tables.typing._numbers import are_codes
 
 # Every digit of a number is read; newer versions of pandas do so without being asked.
 _EXACT = {"float_precision": "round_trip"} if pd.__version__ < "3" else {}

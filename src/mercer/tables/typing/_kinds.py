@@ -22,13 +22,13 @@ from mercer.tables.typing._cells import (
     is_date,
     is_number,
 )
-from mercer.tables.typing._styles import (
+from mercer.tables.typing._dates import has_time, infer_date_style, read_dates
+from mercer.tables.typing._numbers import (
     LARGEST,
-    has_time,
-    infer_date_style,
     infer_number_style,
-    read_dates,
     read_numbers,
+    units_of,
+    what_was_taken_off,
 )
 
 _MOST_MISSING = 0.95  # A column is not used if a larger share of its rows have no value.
@@ -119,6 +119,8 @@ def _describe(name: str, values: pd.Series, asked: str | None) -> Column:
     if is_date(values) and asked in (None, "date"):
         return _describe_dates(name, as_dates(values), "", asked)
     texts = as_text(values)
+    if pd.api.types.is_complex_dtype(values.dtype):
+        return _describe_text(name, texts, asked)
     is_known = ~texts.categories.isin(ABSENT)
     known = list(texts.categories[is_known])
     n_rows = np.bincount(texts.codes[texts.codes >= 0], minlength=len(is_known))[is_known]
@@ -195,8 +197,8 @@ def _describe_numbers(
     reasons = [unread.sentence("number")] if unread else []
     if n_infinite:
         reasons.append(f"{count_of(n_infinite, 'infinite value')} taken as missing")
-    if style not in ("", "plain"):
-        reasons.append(f"read as numbers written like {style}")
+    if taken_off := what_was_taken_off(style):
+        reasons.append(taken_off)
     return _column(name, "number", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
 
 
@@ -232,6 +234,8 @@ def _describe_dates(
     if (column := _without_variety(name, asked, n, n_missing, examples)) is not None:
         return column
     reasons = [unread.sentence("date")] if unread else []
+    if "%y" in style:
+        reasons.append("years of two digits are from 1969 to 2068")
     if is_doubtful:
         reasons.append("day/month or month/day is in doubt; the day is taken first")
     facts: Any = {"n_unique": len(unique), "examples": examples}
@@ -258,6 +262,8 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
         reason = f"free text ({count_of(n_unique, 'different value')})"
     else:
         reason = f"{n_unique} different values in {count_of(n - n_missing, 'row')}"
+        if units := units_of(texts.categories):
+            reason += f", numbers in several units: {listed(units)}"
     return _column(name, kind, asked, n, n_missing, reason, **facts)
 
 

@@ -17,7 +17,8 @@ from mercer.tables.typing._cells import (
     is_date,
     is_number,
 )
-from mercer.tables.typing._styles import LARGEST, read_dates, read_numbers
+from mercer.tables.typing._dates import date_in_style, read_dates
+from mercer.tables.typing._numbers import LARGEST, in_hundredths, is_time, read_numbers
 
 # Up to this many cells of another kind are taken as missing, however few rows there are.
 _MOST_ACCIDENTS = 5
@@ -49,7 +50,7 @@ def _typed(values: pd.Series, column: Column) -> tuple[Any, Unread | None]:
         if is_date(values):
             return np.asarray(as_dates(values)), None
         return read_dates(as_text(values), column.style, values.index)
-    if is_number(values):
+    if is_number(values) and not is_time(column.style):
         numbers = as_numbers(values)
     else:
         numbers, unread = read_numbers(as_text(values), column.style, values.index)
@@ -115,6 +116,7 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
             name = column.name
             where = f"Column {quoted(name)} of {table.name}"
             n_lost = n_missing[name] - n_given[name]
+            notes += _numbers_without_sign(table.frame[name], column, where)
             if name in unread:
                 _check_mostly_read(unread[name], column, where)
                 notes.append(f"{where}: {unread[name].sentence(column.kind)}.")
@@ -130,11 +132,34 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
 
 def _check_mostly_read(unread: Unread, column: Column, where: str) -> None:
     if unread.count > max(_MOST_ACCIDENTS, unread.present / 2):
-        like = f" (such as {quoted(column.examples[0])})" if column.examples else ""
+        like = f" (such as {quoted(_written_as_there(column))})" if column.examples else ""
         raise ValueError(
             f"{where} holds {quoted(unread.text)} in row {unread.row}, where {column.kind}s are "
             f"expected{like}, and more such cells than others: repair it or leave it empty."
         )
+
+
+def _written_as_there(column: Column) -> str:
+    """Return what a cell of the column looked like in training."""
+    if column.kind == "date":
+        return date_in_style(column.examples[0], column.style)
+    return column.examples[0] if column.style in ("", "plain") else column.style
+
+
+def _numbers_without_sign(values: pd.Series, column: Column, where: str) -> list[str]:
+    """Say where numbers lack the % of training: 0.5 may be meant as a half there."""
+    sign = in_hundredths(column.style) if column.kind == "number" else ""
+    if not sign:
+        return []
+    texts = as_text(values)
+    without = np.array([sign not in text for text in texts.categories] + [False])[texts.codes]
+    n_without = int(without.sum())
+    if not n_without:
+        return []
+    has = "has" if n_without == 1 else "have"
+    is_taken = "is taken as if it" if n_without == 1 else "are taken as if they"
+    numbers = count_of(n_without, "number")
+    return [f"{where}: {numbers} {has} no {sign}, as training had, and {is_taken} had."]
 
 
 def _check_present(columns: Sequence[Column], names: list[str], table: str) -> None:
