@@ -262,3 +262,20 @@ def test_frames_are_not_changed() -> None:
     data = split_target(frame, "y", min_class_rows=1, kinds={"1": "category"})
     assert data.X.columns.tolist() == ["1"]
     pd.testing.assert_frame_equal(frame, before)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx", ".parquet", ".npz"])
+def test_blanks_around_a_name_are_trimmed_in_every_format(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    frame = pd.DataFrame({" size ": [1.5, 2.5], "kind": [0.0, 1.0]})
+    if ending == ".csv":
+        frame.to_csv(path, index=False)
+    elif ending == ".xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif ending == ".parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    else:
+        np.savez(path, X=frame.to_numpy(), feature_names=np.array(frame.columns, dtype=str))
+    assert list(read_table(path).frame) == ["size", "kind"]

@@ -15,6 +15,7 @@ from mercer.tables._sentences import (
     listed,
 )
 from mercer.tables._table import check_names
+from mercer.tables.reading._delimited import name_unnamed
 from mercer.tables.reading._source import (
     Limits,
     archive_members,
@@ -44,7 +45,7 @@ def read_parquet(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFram
     pyarrow = importlib.import_module("pyarrow")
     try:
         file = parquet.ParquetFile(io.BytesIO(content))
-        names = [str(field) for field in file.schema_arrow.names]
+        names, notes = name_unnamed([str(field) for field in file.schema_arrow.names])
         check_width(len(names), name, limits)
         check_size(_promised_bytes(file.metadata), f"{name}, once decompressed,", limits.max_bytes)
         check_names(names, name)
@@ -63,7 +64,7 @@ def read_parquet(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFram
         ) from error
     for text in texts:
         frame[text] = _as_shared_objects(frame[text])
-    return with_rows(frame, name), []
+    return with_rows(frame.set_axis(names, axis=1), name), notes
 
 
 def _promised_bytes(meta: Any) -> int:
@@ -104,7 +105,7 @@ def read_npz(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, l
     X: Any = np.atleast_1d(arrays["X"])
     X = X.reshape(len(X), -1) if X.size else X.reshape(len(X), 0)
     check_width(X.shape[1], name, limits)
-    names = [str(one) for one in arrays.get("feature_names", range(1, X.shape[1] + 1))]
+    names = [str(one).strip() for one in arrays.get("feature_names", range(1, X.shape[1] + 1))]
     if "feature_names" not in arrays:
         names = [f"x{one}" for one in names]
     if len(names) != X.shape[1]:
