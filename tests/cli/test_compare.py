@@ -406,7 +406,7 @@ def test_help_shows_an_example(capsys):
 
 def test_the_command_to_copy_is_quoted():
     data = SimpleNamespace(target="who's who", y=np.zeros(9))
-    options = {"balanced": True, "max_rows": 20_000, "seed": 3, "device": None}
+    options = {"balanced": True, "max_rows": 20_000, "seed": 3, "device": None, "kinds": {}}
     found = how_to_fit("parzen", "my people; rm -rf ~.csv", data, **options)
     command = shlex.split(found["fit_command"])
     assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
@@ -445,7 +445,7 @@ def test_more_time_gives_more_rows_and_the_command_says_so(budget, rows):
     assert max_rows_within(budget) == rows
     models = make_models(["parzen", "logistic"], data, max_rows=rows)
     assert getattr(models["parzen"][-1], "max_rows", n) == min(rows, n)
-    options = {"balanced": False, "seed": 0, "max_rows": rows, "device": None}
+    options = {"balanced": False, "seed": 0, "max_rows": rows, "device": None, "kinds": {}}
     commands = {name: how_to_fit(name, "t.csv", data, **options) for name in models}
     assert ("--max-rows" in commands["parzen"]["fit_command"]) == (rows > 10_000)
     assert ("max_rows=" in commands["parzen"]["python"]) == (rows > 10_000)

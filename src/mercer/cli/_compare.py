@@ -4,7 +4,7 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mercer._system.vocabulary import METRICS
+from mercer.cli._columns import Exclude, Kinds, column_kinds, column_options
 from mercer.cli._output import (
     Device,
     check_folder,
@@ -67,6 +68,8 @@ def compare(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
     ] = None,
+    exclude: Exclude = None,
+    kind: Kinds = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
     device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
@@ -110,8 +113,9 @@ def compare(
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
+    kinds = column_kinds(exclude, kind, target)
     with status("reading the table …") as say:
-        rows, data = _read(table, target)
+        rows, data = _read(table, target, kinds)
         if metric is None:
             judge, reason = comparing.choose_metric(data.y)
         else:
@@ -160,8 +164,8 @@ def compare(
         rows=data.row_numbers,
         metric_reason=reason,
         budget_seconds=seconds,
-        longer_command=longer_command(given, comparison, seconds),
-        **how_to_fit(comparison.leader, path, data, seed=seed, **options),
+        longer_command=longer_command(given, comparison, seconds, column_options(kinds)),
+        **how_to_fit(comparison.leader, path, data, seed=seed, kinds=kinds, **options),
         the_map=the_map,
         seed=seed,
     )
@@ -198,7 +202,9 @@ def _model_names(models: str | None) -> list[str]:
     return names
 
 
-def _read(table: str | None, target: str | None) -> "tuple[Table, LabelledTable]":
+def _read(
+    table: str | None, target: str | None, kinds: Mapping[str, str]
+) -> "tuple[Table, LabelledTable]":
     """Return the table, or one that comes with scikit-learn, and its rows that have a class."""
     from mercer.tables import read_table, split_target
 
@@ -213,7 +219,7 @@ def _read(table: str | None, target: str | None) -> "tuple[Table, LabelledTable]
         raise ValueError(f"Say which column of {table} to predict: --target NAME.")
     else:
         rows = read_table(table)
-    return rows, split_target(rows, target, min_class_rows=_MIN_CLASS_ROWS)
+    return rows, split_target(rows, target, kinds=kinds, min_class_rows=_MIN_CLASS_ROWS)
 
 
 def _load_bundled() -> "Table":
@@ -228,7 +234,10 @@ def _load_bundled() -> "Table":
 
 
 def longer_command(
-    options: Mapping[str, object], comparison: "RoundsComparison", budget: float
+    options: Mapping[str, object],
+    comparison: "RoundsComparison",
+    budget: float,
+    more: Sequence[str] = (),
 ) -> str | None:
     """Return the command with time enough for ten rounds, where there were too few; else None."""
     if not comparison.has_few_rounds or comparison.interrupted:
@@ -237,4 +246,5 @@ def longer_command(
     time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"
     given = {**options, "--budget": time}
     words = [[name, str(value)] for name, value in given.items() if value is not None]
-    return shlex.join(["mercer", "compare", *(word for pair in words for word in pair if word)])
+    plain = (word for pair in words for word in pair if word)
+    return shlex.join(["mercer", "compare", *plain, *more])

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mercer.cli._columns import Exclude, Kinds, column_kinds
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
 
 
@@ -19,6 +20,8 @@ def project(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File for the coordinates: .csv, .tsv, .parquet.")
     ] = Path("embedding.csv"),
+    exclude: Exclude = None,
+    kind: Kinds = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choice of rows.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
@@ -37,8 +40,9 @@ def project(
     check_output(output, (".csv", ".tsv", ".parquet"))
     if method not in PROJECTIONS:  # It is refused before a long table is read.
         raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")
+    kinds = column_kinds(exclude, kind, target)
     with status(f"reading {table} …") as show:
-        data = split_target(read_table(table), target)
+        data = split_target(read_table(table), target, kinds=kinds)
         show(f"mapping {len(data.y)} rows …")
         found = project_table(data, method, random_state=seed)
     notes = [*data.notes, *found.notes]

@@ -24,7 +24,7 @@ class Column:
     ----------
     name : str
         Its name.
-    kind : {"number", "category", "date", "text", "identifier", "constant", "empty"}
+    kind : {"number", "category", "date", "text", "identifier", "constant", "empty", "excluded"}
         What its values are.
     used : bool
         Whether a model sees it; only numbers, categories and dates are used.

@@ -58,7 +58,7 @@ def describe_columns(
         The column to predict, which is left out.
     kinds : dict of name to kind, optional
         Columns whose kind you know better. ``"number"``, ``"category"`` or ``"date"`` use the
-        column; ``"text"`` or ``"identifier"`` leave it out.
+        column; ``"text"``, ``"identifier"`` or ``"excluded"`` leave it out.
 
     Returns
     -------
@@ -90,10 +90,10 @@ def describe_columns(
     for name in [*kinds] if target is None else [target, *kinds]:
         check_column(name, frame.columns, table.name)
     for name, kind in kinds.items():
-        if kind not in (*USABLE, "text", "identifier"):
+        if kind not in (*USABLE, "text", "identifier", "excluded"):
             raise ValueError(
-                f"The kind of column {quoted(name)} must be number, category, date, text or "
-                f"identifier; got {kind!r}."
+                f"The kind of column {quoted(name)} must be number, category, date, text, "
+                f"identifier or excluded; got {kind!r}."
             )
     return [
         _describe(str(name), frame[name], kinds.get(str(name)))
@@ -248,7 +248,8 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     counts = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.categories))
     order = np.argsort(-counts, kind="stable")[:3]  # Ties are in alphabetical order.
     examples = tuple(str(text) for text in texts.categories[order])
-    if (column := _without_variety(name, asked, n, n_missing, examples)) is not None:
+    column = _without_variety(name, asked, n, n_missing, examples)
+    if column is not None and asked != "excluded":
         return column
     n_unique = len(counts)
     facts: Any = {"n_unique": n_unique, "examples": examples}
@@ -256,7 +257,9 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     if kind == "category":
         categories = tuple(map(str, texts.categories))
         return _column(name, kind, asked, n, n_missing, categories=categories, **facts)
-    if asked is not None:
+    if kind == "excluded":
+        reason = "you leave it out"
+    elif asked is not None:
         reason = f"it is {kind}, as you say" if kind == "text" else f"it is an {kind}, as you say"
     elif kind == "text":
         reason = f"free text ({count_of(n_unique, 'different value')})"
