@@ -419,7 +419,7 @@ def test_line_breaks_in_names_stay_in_one_line(refused):
 
 
 def test_whatever_is_said_is_one_line(refused, monkeypatch):
-    def long(path):
+    def long(path, **options):
         raise ValueError("First.\nSecond,\x1b[31m\tthird.")
 
     monkeypatch.setattr(mercer.tables, "read_table", long)

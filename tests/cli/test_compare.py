@@ -18,6 +18,7 @@ from mercer.cli import main
 from mercer.cli._compare import _model_names, longer_command
 from mercer.cli._fit import how_to_fit
 from mercer.cli._output import check_folder, parse_seconds
+from mercer.cli._reading import Reading
 from mercer.comparison import compare_in_rounds, hard_rows
 from mercer.models import make_models, max_rows_within
 from mercer.tables import read_table, split_target
@@ -406,7 +407,13 @@ def test_help_shows_an_example(capsys):
 
 def test_the_command_to_copy_is_quoted():
     data = SimpleNamespace(target="who's who", y=np.zeros(9))
-    options = {"balanced": True, "max_rows": 20_000, "seed": 3, "device": None, "kinds": {}}
+    options = {
+        "balanced": True,
+        "max_rows": 20_000,
+        "seed": 3,
+        "device": None,
+        "reading": Reading(),
+    }
     found = how_to_fit("parzen", "my people; rm -rf ~.csv", data, **options)
     command = shlex.split(found["fit_command"])
     assert command == ["mercer", "fit", "my people; rm -rf ~.csv", "--target", "who's who",
@@ -445,7 +452,7 @@ def test_more_time_gives_more_rows_and_the_command_says_so(budget, rows):
     assert max_rows_within(budget) == rows
     models = make_models(["parzen", "logistic"], data, max_rows=rows)
     assert getattr(models["parzen"][-1], "max_rows", n) == min(rows, n)
-    options = {"balanced": False, "seed": 0, "max_rows": rows, "device": None, "kinds": {}}
+    options = {"balanced": False, "seed": 0, "max_rows": rows, "device": None, "reading": Reading()}
     commands = {name: how_to_fit(name, "t.csv", data, **options) for name in models}
     assert ("--max-rows" in commands["parzen"]["fit_command"]) == (rows > 10_000)
     assert ("max_rows=" in commands["parzen"]["python"]) == (rows > 10_000)

@@ -470,3 +470,42 @@ def test_write_parquet_names_its_package(tmp_path: Path, monkeypatch: pytest.Mon
     without(monkeypatch, "pyarrow")
     with refused(MissingPackageError, "pyarrow", "pip install"):
         write_table(people(), tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b'{"a": 1}\n{"a": 2\n', ("no JSON object in line 2",)),
+        (b'{"a": 1}\n[1, 2]\n', ("holds '[1, 2]' in line 2",)),
+        (b'[{"a": 1}, {"a": 2}]', ("one list of JSON",)),
+        (b'{"a": 1, "a ": 2}\n', ("2 columns named 'a'",)),
+        (b'{"a": ' + b"[" * 100_000 + b"\n", ("no JSON object in line 1",)),
+    ],
+)
+def test_json_that_is_no_table(tmp_path: Path, content: bytes, parts: tuple[str, ...]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with refused(ValueError, str(path), *parts):
+        read_table(path)
+
+
+@pytest.mark.parametrize("delimiter", ["", "ab", "a", "1", '"', "\n", "."])
+def test_what_cannot_divide_cells(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    with refused(ValueError, "cannot divide cells: give one sign"):
+        read_table(path, delimiter=delimiter)
+
+
+def test_a_delimiter_of_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.eye(3))
+    with refused(ValueError, "is not a text file: leave out the delimiter"):
+        read_table(path, delimiter=",")
+
+
+def test_json_lines_of_too_many_cells(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"c{i}": 1}}\n' for i in range(300)))
+    with refused(ValueError, "as a table,"):
+        read_table(path, max_bytes=100_000)

@@ -192,7 +192,7 @@ def test_excel(put, tmp_path: Path) -> None:
         first.to_excel(book, sheet_name="one", index=False, startrow=2)
         first[["n"]].to_excel(book, sheet_name="two", index=False)
     table = read_table(path)
-    assert table.notes == (f"The first of 2 sheets of {path}, 'one', is read.",)
+    assert table.notes == (f"The first of 2 sheets of {path}, 'one', is read; the other is 'two'.",)
     assert table.frame.columns.tolist() == ["n", "t", "x"]
     assert [column.kind for column in describe_columns(table)] == ["constant", "date", "constant"]
     assert table.frame["t"].tolist() == first["t"].tolist()
@@ -234,8 +234,10 @@ def test_header_of_numbers_is_noted(put) -> None:
 
 def test_one_column_is_noted(put) -> None:
     path = put("a b c\n1 2 3\n")
-    assert read_table(path).notes == (
-        f"{path} has one column only; cells are divided by comma, semicolon, tab or |.",
+    (note,) = read_table(path).notes
+    assert note == (
+        f"{path} has one column only; cells are divided by comma, semicolon, tab or |, or by the "
+        "delimiter that you name."
     )
 
 
@@ -279,3 +281,77 @@ def test_blanks_around_a_name_are_trimmed_in_every_format(tmp_path: Path, ending
     else:
         np.savez(path, X=frame.to_numpy(), feature_names=np.array(frame.columns, dtype=str))
     assert list(read_table(path).frame) == ["size", "kind"]
+
+
+JSON_LINES = b"""{"size": 1.5, "fruit": "fig", "tags": ["a", "b"]}
+
+{"fruit": "kiwi", "size": null, "ripe": true}
+{"size": 4, "fruit": "kiwi", " note ": "\\u00e4"}
+"""
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(JSON_LINES)
+    table = read_table(path)
+    assert list(table.frame) == ["size", "fruit", "tags", "ripe", "note"]
+    assert table.frame["size"].tolist()[::2] == [1.5, 4.0]
+    assert table.frame["size"].isna().tolist() == [False, True, False]
+    assert table.frame["tags"][0] == '["a", "b"]'
+    assert table.frame["note"][2] == "ä"
+    assert table.notes == (f"1 nested value of {path} is taken as text.",)
+    frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "y"]})
+    frame.to_json(path, orient="records", lines=True)
+    pd.testing.assert_frame_equal(
+        read_table(path).frame, frame, check_dtype=False, check_column_type=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "rows", "notes"),
+    [
+        ("# made by hand\n# in May\na,b\n1,2\n3,4\n", ["a", "b"], 2,
+         ("2 lines that begin with # are passed over.",)),
+        ("#a,b\n1,2\n3,4\n", ["a", "b"], 2, ()),
+        ("# a,b\n1,2\n3,4\n", ["a", "b"], 2, ()),
+        ("#who,where\nanna,Oslo\nben,Rome\n", ["who", "where"], 2, ()),
+        ("# May, 2020\na,b\n1,2\n", ["a", "b"], 1,
+         ("1 line that begins with # is passed over.",)),
+        ("a,b\n#1,2\n#2,3\n", ["a", "b"], 2, ()),
+    ],
+)  # fmt: skip
+def test_comments_before_the_names(tmp_path: Path, text, names, rows, notes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    table = read_table(path)
+    assert (list(table.frame), len(table.frame), table.notes) == (names, rows, notes)
+
+
+def test_lines_keep_their_numbers_behind_comments(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("# one\n# two\na,b\n1,2\n3\n")
+    with pytest.raises(ValueError, match=r"1 cell in line 5 where the header has 2"):
+        read_table(path)
+
+
+def test_a_delimiter_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("size~fruit, or so\n1,5~fig\n2,5~kiwi\n")
+    frame = read_table(path, delimiter="~").frame
+    assert list(frame) == ["size", "fruit, or so"]
+    assert frame["size"].tolist() == ["1,5", "2,5"]
+    path.write_text("size fruit\n1.5 fig\n2.5  kiwi\n")
+    assert read_table(path, delimiter=" ").frame["fruit"].tolist() == ["fig", "kiwi"]
+
+
+def test_a_workbook_names_its_other_sheets(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as writer:
+        for name in ("May", "June", "July"):
+            pd.DataFrame({"a": [1.5, 2.5], name: ["p", "q"]}).to_excel(writer, sheet_name=name)
+    table = read_table(path)
+    assert table.notes[0].endswith("'May', is read; the others are 'June' and 'July'.")
+    with pytest.raises(LookupError, match=r"no column 'Juli' .*other sheets: 'June' and 'July'"):
+        describe_columns(table, "Juli")
+    assert read_table(path, sheet="July").other_sheets == ("May", "June")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mercer._system.vocabulary import METRICS
-from mercer.cli._columns import Exclude, Kinds, column_kinds, column_options
 from mercer.cli._output import (
     Device,
     check_folder,
@@ -23,6 +22,7 @@ from mercer.cli._output import (
     resolve_device,
     status,
 )
+from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison
@@ -70,6 +70,8 @@ def compare(
     ] = None,
     exclude: Exclude = None,
     kind: Kinds = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
     device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
@@ -113,9 +115,9 @@ def compare(
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
-    kinds = column_kinds(exclude, kind, target)
+    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status("reading the table …") as say:
-        rows, data = _read(table, target, kinds)
+        rows, data = _read(table, target, reading)
         if metric is None:
             judge, reason = comparing.choose_metric(data.y)
         else:
@@ -164,8 +166,8 @@ def compare(
         rows=data.row_numbers,
         metric_reason=reason,
         budget_seconds=seconds,
-        longer_command=longer_command(given, comparison, seconds, column_options(kinds)),
-        **how_to_fit(comparison.leader, path, data, seed=seed, kinds=kinds, **options),
+        longer_command=longer_command(given, comparison, seconds, reading.words()),
+        **how_to_fit(comparison.leader, path, data, seed=seed, reading=reading, **options),
         the_map=the_map,
         seed=seed,
     )
@@ -202,11 +204,9 @@ def _model_names(models: str | None) -> list[str]:
     return names
 
 
-def _read(
-    table: str | None, target: str | None, kinds: Mapping[str, str]
-) -> "tuple[Table, LabelledTable]":
+def _read(table: str | None, target: str | None, reading: Reading) -> "tuple[Table, LabelledTable]":
     """Return the table, or one that comes with scikit-learn, and its rows that have a class."""
-    from mercer.tables import read_table, split_target
+    from mercer.tables import split_target
 
     if table is None:
         if target not in (None, _BUNDLED_TARGET):
@@ -218,8 +218,8 @@ def _read(
     elif target is None:
         raise ValueError(f"Say which column of {table} to predict: --target NAME.")
     else:
-        rows = read_table(table)
-    return rows, split_target(rows, target, kinds=kinds, min_class_rows=_MIN_CLASS_ROWS)
+        rows = reading.read(table)
+    return rows, split_target(rows, target, kinds=reading.kinds, min_class_rows=_MIN_CLASS_ROWS)
 
 
 def _load_bundled() -> "Table":

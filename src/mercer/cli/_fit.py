@@ -1,7 +1,6 @@
 """``mercer fit``: a table → a fitted model in a file."""
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from mercer._system.words import count_of, grouped, percent
-from mercer.cli._columns import Exclude, Kinds, column_kinds, column_options
 from mercer.cli._output import (
     Device,
     check_output,
@@ -23,6 +21,7 @@ from mercer.cli._output import (
     resolve_device,
     status,
 )
+from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
 if TYPE_CHECKING:
     from mercer.models import ModelScore
@@ -59,6 +58,8 @@ def fit(
     ] = 10_000,
     exclude: Exclude = None,
     kind: Kinds = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of folds and models.")] = 0,
     device: Device = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
@@ -79,16 +80,16 @@ def fit(
         save_model,
         score_model,
     )
-    from mercer.tables import read_table, split_target
+    from mercer.tables import split_target
     from mercer.views import shares_by_column
 
     if model != "auto":
         describe_model(model)  # An unknown name is refused before anything takes time.
     check_output(output, (".skops",))
     place = resolve_device(device)
-    kinds = column_kinds(exclude, kind, target)
+    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status(f"reading {table} …"):
-        data = split_target(read_table(table), target, kinds=kinds)
+        data = split_target(reading.read(table), target, kinds=reading.kinds)
     options: Any = {"balanced": balanced, "random_state": seed}
     with status("scoring …") as show:
         if model == "auto":
@@ -197,7 +198,7 @@ def how_to_fit(
     seed: int,
     max_rows: int,
     device: str | None,
-    kinds: Mapping[str, str],
+    reading: Reading,
 ) -> dict[str, str]:
     """Return the command and the lines of Python that fit a model on all rows of a file.
 
@@ -209,7 +210,7 @@ def how_to_fit(
     sees_more = model.max_rows is not None and model.max_rows < min(max_rows, len(data.y))
     options: Any = {
         "balanced": balanced, "seed": seed, "max_rows": max_rows if sees_more else None,
-        "kinds": kinds,
+        "reading": reading,
     }  # fmt: skip
     names = (name, path, data.target)
     device = device if model.uses_device else None
@@ -228,14 +229,14 @@ def fit_command(
     seed: int,
     max_rows: int | None,
     device: str | None,
-    kinds: Mapping[str, str],
+    reading: Reading,
 ) -> str:
     """Return the command that fits a model on all rows; ``max_rows`` is None for the usual."""
     options = ["--balanced"] if balanced else []
     options += ["--seed", str(seed)] if seed else []
     options += ["--max-rows", str(max_rows)] if max_rows else []
     options += ["--device", device] if device else []
-    options += column_options(kinds)
+    options += reading.words()
     model = ["--target", target, "--model", name]
     return shlex.join(["mercer", "fit", path, *model, *options, "-o", f"{name}.skops"])
 
@@ -248,19 +249,18 @@ def fit_lines(
     balanced: bool,
     seed: int,
     max_rows: int | None,
-    kinds: Mapping[str, str],
+    reading: Reading,
 ) -> str:
     """Return the lines of Python that fit a model on all rows."""
     options = ", balanced=True" if balanced else ""
     options += f", random_state={seed}" if seed else ""
     options += f", max_rows={max_rows}" if max_rows else ""
-    known = f", kinds={dict(kinds)!r}" if kinds else ""
     return "\n".join(
         [
             "from mercer.models import make_model",
             "from mercer.tables import read_table, split_target",
             "",
-            f"data = split_target(read_table({path!r}), {target!r}{known})",
+            reading.line(path, target),
             f"model = make_model({name!r}, data{options}).fit(data.X, data.y)",
         ]
     )

@@ -21,6 +21,7 @@ from mercer.cli._output import (
     status,
     visible,
 )
+from mercer.cli._reading import Delimiter, Reading, Sheet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,8 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="A column of the new table to put first, such as an id."),
     ] = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
     device: Device = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
@@ -51,7 +54,7 @@ def predict(
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
     from mercer.models import import_skops_quickly, load_model, on_device
-    from mercer.tables import match_columns, read_table, write_table
+    from mercer.tables import match_columns, write_table
 
     if output is not None:
         check_output(output, (".csv", ".tsv", ".parquet"))
@@ -65,7 +68,7 @@ def predict(
     if place is not None:
         pipeline = on_device(pipeline, place)
     with status(f"reading {table} …"):
-        given = read_table(table)
+        given = Reading(sheet, delimiter).read(table)
         new = match_columns(_without_known(given, card, keep or []), card.columns)
     with status(f"predicting {len(new.frame)} rows …"):
         answers = _answers(pipeline, card, new.frame)

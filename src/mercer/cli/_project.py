@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from mercer.cli._columns import Exclude, Kinds, column_kinds
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
+from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
 
 def project(
@@ -22,6 +22,8 @@ def project(
     ] = Path("embedding.csv"),
     exclude: Exclude = None,
     kind: Kinds = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choice of rows.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
@@ -34,15 +36,15 @@ def project(
     Example: [bold]mercer project people.csv --target income --method fisher -o map.csv[/bold]
     """
     from mercer.report import write_scatter_page
-    from mercer.tables import read_table, split_target, write_table
+    from mercer.tables import split_target, write_table
     from mercer.views import PROJECTIONS, project_table
 
     check_output(output, (".csv", ".tsv", ".parquet"))
     if method not in PROJECTIONS:  # It is refused before a long table is read.
         raise ValueError(f"There is no method {method!r}: choose {', '.join(PROJECTIONS)}.")
-    kinds = column_kinds(exclude, kind, target)
+    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status(f"reading {table} …") as show:
-        data = split_target(read_table(table), target, kinds=kinds)
+        data = split_target(reading.read(table), target, kinds=reading.kinds)
         show(f"mapping {len(data.y)} rows …")
         found = project_table(data, method, random_state=seed)
     notes = [*data.notes, *found.notes]

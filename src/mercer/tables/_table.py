@@ -66,11 +66,14 @@ class Table:
         What sentences call it: the path of a file, ``"standard input"`` or ``"the table"``.
     notes : tuple of str
         Sentences that the user should read, in the order in which things were noticed.
+    other_sheets : tuple of str
+        Of a workbook, the sheets that were not read.
     """
 
     frame: pd.DataFrame
     name: str = "the table"
     notes: tuple[str, ...] = ()
+    other_sheets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

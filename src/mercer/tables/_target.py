@@ -1,6 +1,7 @@
 """The column to predict: rows with a class, the classes by name, and columns to learn from."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 
 from mercer._system.words import count_of, quoted
 from mercer.tables._sentences import listed
-from mercer.tables._table import Column, LabelledTable, Table, as_table
+from mercer.tables._table import Column, LabelledTable, as_table
 from mercer.tables.typing._cells import as_numbers, as_text, is_number
 from mercer.tables.typing._kinds import check_column, describe_columns
 from mercer.tables.typing._match import typed_frame
@@ -69,7 +70,7 @@ def split_target(
     ("1 row without a value of 'fruit' is left out.",)
     """
     table = as_table(table)
-    check_column(target, table.frame.columns, table.name)
+    check_column(target, table)
     values = table.frame[target]
     classes = as_text(values)
     where = f"column {quoted(target)} of {table.name}"
@@ -102,7 +103,7 @@ def split_target(
         )
     keep = np.append(~is_rare, False)[classes.codes]
     frame = table.frame[keep]
-    columns = describe_columns(Table(frame, table.name), target, kinds=kinds)
+    columns = describe_columns(replace(table, frame=frame), target, kinds=kinds)
     if not any(column.used for column in columns):
         raise ValueError(
             f"No column of {table.name} is left to learn from{_why_unused(columns)}; add one."

@@ -26,12 +26,16 @@ _BYTES_PER_CELL = 8  # A cell of the frame takes at least as many; in the file, 
 _SAMPLE = 1 << 16  # The delimiter is judged from this many bytes.
 
 
-def read_delimited(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+def read_delimited(
+    content: bytes, name: str, limits: Limits, delimiter: str | None = None
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of CSV, TSV and the like, and notes."""
     content, notes = as_utf8(content, name, max_line=limits.max_line)
     if not content or content.isspace():
         raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
-    delimiter = _best_delimiter(content)
+    content, comments = _without_comments(content)
+    notes += comments
+    delimiter = delimiter or _best_delimiter(content)
     n_cells = sum(content.count(sign) for sign in (delimiter.encode(), b"\n", b"\r"))
     check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", limits.max_bytes)
     header = next(_records(content, delimiter, name, limits.max_line), (1, [""]))[1]
@@ -48,7 +52,8 @@ def read_delimited(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFr
     _keep_leading_zeros(frame, content, delimiter, name)
     if len(names) == 1:
         notes.append(
-            f"{name} has one column only; cells are divided by comma, semicolon, tab or |."
+            f"{name} has one column only; cells are divided by comma, semicolon, tab or |, or by "
+            "the delimiter that you name."
         )
     if any(_is_number(cell) for cell in names):
         notes.append(
@@ -73,6 +78,32 @@ def name_unnamed(header: list[str]) -> tuple[list[str], list[str]]:
         if is_one
         else f"{count_of(len(bare), 'column')} without a name are called {first} and so on."
     ]
+
+
+def _without_comments(content: bytes) -> tuple[bytes, list[str]]:
+    """Leave out lines at the beginning that begin with #, but for one that names the columns.
+
+    Blank lines take their place, so that the number of a line remains what it is in the file.
+    """
+    found = re.match(rb"(#[^\n]*\n)+", content)
+    if found is None:
+        return content, []
+    lines, rest = found[0].splitlines(keepends=True), content[found.end() :]
+    last, first = lines[-1], rest.partition(b"\n")[0]
+    is_even = any(
+        last.count(sign) == first.count(sign) > 0 for sign in map(str.encode, _DELIMITERS)
+    )
+    has_numbers = re.search(rb"(^|[,;\t|])[ \"]*[+-]?\d", first) is not None
+    if is_even and (has_numbers or not last[1:2].isspace()):
+        rest = lines.pop()[1:] + rest  # It names the columns: #id,size.
+    if not lines or not rest.strip():
+        return rest or content, []
+    said = (
+        "1 line that begins with # is"
+        if len(lines) == 1
+        else (f"{count_of(len(lines), 'line')} that begin with # are")
+    )
+    return b"\n" * len(lines) + rest, [f"{said} passed over."]
 
 
 def _check_header(names: list[str], name: str) -> None:

@@ -28,8 +28,8 @@ _BLOCK = 1 << 20  # The XML is parsed by this many bytes at a time.
 
 def read_excel(
     content: bytes, name: str, sheet: str | None, limits: Limits
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of one sheet, the first where none is named."""
+) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
+    """Return the rows of one sheet, the first where none is named; notes; the other sheets."""
     load_package("openpyxl", f"{name} is an Excel file and")
     check_unpacked(content, name, limits.max_bytes)
     _check_workbook(content, name, limits)
@@ -41,7 +41,8 @@ def read_excel(
             raise LookupError(f"There is no sheet {quoted(sheet)} in {name}: {hint}")
         if sheet is None and len(sheets) > 1:
             first = quoted(sheets[0])
-            notes.append(f"The first of {len(sheets)} sheets of {name}, {first}, is read.")
+            rest = f"the {'other is' if len(sheets) == 2 else 'others are'} {listed(sheets[1:])}"
+            notes.append(f"The first of {len(sheets)} sheets of {name}, {first}, is read; {rest}.")
         options: Any = {"header": None, "dtype": object, "keep_default_na": False}
         cells = _opened(
             lambda: pd.read_excel(book, sheet or sheets[0], na_values=list(MISSING), **options),
@@ -55,7 +56,8 @@ def read_excel(
     names, more = name_unnamed(header)
     check_names(names, name)
     frame = cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
-    return with_rows(frame, name), notes + more
+    others = tuple(one for one in sheets if one != (sheet or sheets[0]))
+    return with_rows(frame, name), notes + more, others
 
 
 def _opened(action: Callable[[], Any], name: str) -> Any:

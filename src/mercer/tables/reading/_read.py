@@ -10,6 +10,7 @@ from mercer.tables._table import Table
 from mercer.tables.reading._binary import read_npz, read_parquet
 from mercer.tables.reading._delimited import read_delimited
 from mercer.tables.reading._excel import read_excel
+from mercer.tables.reading._json_lines import is_json, read_json_lines
 from mercer.tables.reading._source import Limits, archive_members, read_source, source_name
 
 # An apostrophe before a sign that formulas begin with, some of them of full width, in UTF-8.
@@ -20,6 +21,7 @@ def read_table(
     path: str | os.PathLike[str],
     *,
     sheet: str | None = None,
+    delimiter: str | None = None,
     max_bytes: int = 1 << 30,
     max_line: int = 1 << 24,
     max_columns: int = 10_000,
@@ -27,7 +29,8 @@ def read_table(
     r"""Read a table from a file, or from standard input.
 
     The format is seen from the contents: text with cells divided by comma, semicolon, tab or |
-    (the first line names the columns), parquet, Excel (.xlsx) or NumPy (.npz with X, y and
+    (the first line names the columns; lines before it that begin with # are passed over), JSON
+    lines (an object in each line), parquet, Excel (.xlsx) or NumPy (.npz with X, y and
     perhaps feature_names); as it is, or compressed by gzip, bzip2, xz, zstd, or as the only file
     of a zip archive.  Nothing is guessed in silence: what was not certain is a note, what is
     broken is refused in one sentence that names the line.
@@ -38,6 +41,8 @@ def read_table(
         The file; ``"-"`` is standard input.
     sheet : str, optional
         Name of the sheet of an Excel file; the first by default.
+    delimiter : str, optional
+        The one character that divides the cells of a text file; it is found by default.
     max_bytes : int, default=2**30
         The most that is read, after decompression; reading stops there.  Eight bytes for every
         cell may not be more either.
@@ -82,21 +87,37 @@ def read_table(
     is_excel = "xl/workbook.xml" in members
     if sheet is not None and not is_excel:
         raise ValueError(f"{name} is not an Excel file (.xlsx): leave out the sheet.")
+    is_binary = bool(members) or content.startswith(b"PAR1")
+    if delimiter is not None:
+        _check_delimiter(delimiter, name, is_text=not is_binary)
     limits = Limits(max_bytes, max_line, max_columns)
+    other_sheets: tuple[str, ...] = ()
     if is_excel:
-        frame, notes = read_excel(content, name, sheet, limits)
+        frame, notes, other_sheets = read_excel(content, name, sheet, limits)
     elif members:
         frame, notes = read_npz(content, name, limits)
     elif content.startswith(b"PAR1"):
         frame, notes = read_parquet(content, name, limits)
+    elif delimiter is None and is_json(content):
+        frame, notes = read_json_lines(content, name, limits)
     else:
-        frame, notes = read_delimited(content, name, limits)
+        frame, notes = read_delimited(content, name, limits, delimiter)
         if b"'" in content and _ESCAPED.search(content):
             try:
                 frame = restored(frame)
             except ValueError as error:
                 raise ValueError(f"In {name} {error}: give each its own name.") from error
-    return Table(_plain_names(frame), name, tuple(notes))
+    return Table(_plain_names(frame), name, tuple(notes), other_sheets)
+
+
+def _check_delimiter(delimiter: str, name: str, *, is_text: bool) -> None:
+    """Raise if cells cannot be divided so."""
+    if not is_text:
+        raise ValueError(f"{name} is not a text file: leave out the delimiter.")
+    if len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n.+-":
+        raise ValueError(
+            f"The delimiter {delimiter!r} cannot divide cells: give one sign, such as ';' or a tab."
+        )
 
 
 def _plain_names(frame: pd.DataFrame) -> pd.DataFrame:

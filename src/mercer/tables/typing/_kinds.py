@@ -1,7 +1,7 @@
 """Which kind of values a column holds, by looking at all of them and at no other column."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mercer._arrays import FloatArray
 from mercer._system.words import count_of, did_you_mean, quoted
 from mercer.tables._sentences import ColumnNotFoundError, listed
-from mercer.tables._table import USABLE, Column, as_table
+from mercer.tables._table import USABLE, Column, Table, as_table
 from mercer.tables.typing._cells import (
     ABSENT,
     Unread,
@@ -88,7 +88,7 @@ def describe_columns(
     frame = table.frame
     kinds = kinds or {}
     for name in [*kinds] if target is None else [target, *kinds]:
-        check_column(name, frame.columns, table.name)
+        check_column(name, table)
     for name, kind in kinds.items():
         if kind not in (*USABLE, "text", "identifier", "excluded"):
             raise ValueError(
@@ -102,13 +102,16 @@ def describe_columns(
     ]
 
 
-def check_column(name: str, names: Iterable[str], table: str) -> None:
+def check_column(name: str, table: Table) -> None:
     """Raise if no column has this name, and suggest similar ones."""
-    names = list(names)
+    names = list(table.frame.columns)
     if name in names:
         return
     hint = did_you_mean(str(name), names, f"its columns are {listed(names, most=8)}.")
-    raise ColumnNotFoundError(f"There is no column {quoted(name)} in {table}: {hint}")
+    if table.other_sheets:
+        others = listed(table.other_sheets, most=8)
+        hint = f"{hint.rstrip('.')}{', ' if hint.endswith('.') else ' '}(other sheets: {others})."
+    raise ColumnNotFoundError(f"There is no column {quoted(name)} in {table.name}: {hint}")
 
 
 def _describe(name: str, values: pd.Series, asked: str | None) -> Column:

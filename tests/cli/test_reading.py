@@ -49,7 +49,7 @@ def test_fit_leaves_out_and_takes_for_what_it_is_told(table, here, capsys):
 
 
 def test_the_commands_that_compare_gives_say_the_same(table, here, capsys):
-    quick = ["--models", "logistic,dummy", "--budget", "4s", "--jobs", "1"]
+    quick = ["--models", "logistic,dummy", "--jobs", "1"]
     assert main(["compare", table, "-t", "kind", *quick, *OPTIONS, "-o", "out"]) == 0
     content = json.loads((here / "out" / "comparison.json").read_text())
     words = shlex.split(content["fit_command"])

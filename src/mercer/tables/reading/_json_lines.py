@@ -1,0 +1,72 @@
+"""JSON lines: an object in each line, its keys the names of the columns."""
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from mercer._system.words import count_of, quoted
+from mercer.tables._table import check_names
+from mercer.tables.reading._binary import with_rows
+from mercer.tables.reading._delimited import name_unnamed
+from mercer.tables.reading._encoding import as_utf8
+from mercer.tables.reading._source import Limits, check_size, check_width
+
+_BYTES_PER_CELL = 8
+
+
+def is_json(content: bytes) -> bool:
+    """Tell whether text begins as JSON lines do, or as a list of objects."""
+    start = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.startswith(b'{"') or (start[:1] == b"[" and start[1:].lstrip().startswith(b"{"))
+
+
+def read_json_lines(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    """Return a row for each line; what a line lacks is missing, what is nested becomes text."""
+    content, notes = as_utf8(content, name, max_line=limits.max_line)
+    if content.lstrip().startswith(b"["):
+        raise ValueError(
+            f"{name} is one list of JSON: write an object in each line (JSON lines), or CSV."
+        )
+    columns: dict[str, list[Any]] = {}
+    n_rows = n_nested = 0
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        for key, value in _parsed(line, number, name).items():
+            if key not in columns:
+                columns[key] = [None] * n_rows
+                check_width(len(columns), name, limits)
+            if isinstance(value, dict | list):
+                n_nested, value = n_nested + 1, json.dumps(value, ensure_ascii=False)
+            columns[key].append(value)
+        n_rows += 1
+        check_size(
+            n_rows * len(columns) * _BYTES_PER_CELL, f"{name}, as a table,", limits.max_bytes
+        )
+        for cells in columns.values():
+            if len(cells) < n_rows:
+                cells.append(None)
+    names, more = name_unnamed(list(columns))
+    check_names(names, name)
+    if n_nested:
+        are = "is" if n_nested == 1 else "are"
+        notes.append(f"{count_of(n_nested, 'nested value')} of {name} {are} taken as text.")
+    frame = pd.DataFrame(dict(zip(names, columns.values(), strict=True)))
+    return with_rows(frame.infer_objects(), name), notes + more
+
+
+def _parsed(line: bytes, number: int, name: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{name} has no JSON object in line {number}: write one in each line, or CSV."
+        ) from error
+    if not isinstance(found, dict):
+        shown = quoted(line[:20].decode("utf-8", errors="replace"))
+        raise ValueError(
+            f"{name} holds {shown} in line {number}, which is not an object: write one in each "
+            'line, such as {"age": 31}.'
+        )
+    return found
