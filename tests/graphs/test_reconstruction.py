@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from mercer.graphs import _reconstruction as module
-from mercer.graphs import neighbor_graph, reconstruction_weights, uniform_weights
+from mercer.graphs import (
+    binary_affinity,
+    laplacian,
+    neighbor_graph,
+    reconstruction_weights,
+    symmetrize,
+    uniform_weights,
+)
 from oracles import projections as oracle
 
 
@@ -72,6 +79,26 @@ def test_uniform_weights_of_classes_leave_the_within_class_scatter(data):  # [1]
     W = uniform_weights(neighbor_graph(X, y, neighborhood="class"))
     R = X - W @ X
     np.testing.assert_allclose(R.T @ R, oracle.within_scatter(X, y), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 60])
+def test_on_a_ring_the_squared_rest_is_the_square_of_the_laplacian(n):
+    """(I − W)ᵀ(I − W) = ¼ (D − A)² = (I − D^(−½) A D^(−½))²; the paper has ≈ ½."""
+    angle = 2 * np.pi * np.arange(n) / n
+    X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    graph = neighbor_graph(X, n_neighbors=2)
+    rest = np.eye(n) - reconstruction_weights(X, graph).toarray()
+    A = symmetrize(binary_affinity(graph))
+    for factor, normalized in ((0.25, False), (1.0, True)):
+        L = laplacian(A, normalized=normalized).toarray()
+        np.testing.assert_allclose(rest.T @ rest, factor * L @ L, atol=1e-12)
+
+
+def test_neighbours_in_orthogonal_directions_weigh_the_same():
+    """The condition of that remark: differences to neighbours are an orthonormal basis."""
+    X = np.vstack([np.zeros((1, 7)), 3 * np.eye(7)[:5]])
+    W = reconstruction_weights(X, neighbor_graph(X, n_neighbors=5)).toarray()
+    np.testing.assert_allclose(W[0], [0, 0.2, 0.2, 0.2, 0.2, 0.2], rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-130, 1e130])

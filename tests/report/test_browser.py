@@ -124,6 +124,21 @@ def _said(browser):
     return browser.find_element(By.CSS_SELECTOR, "#filters output").text
 
 
+def test_the_heads_of_a_long_table_stay_in_view(browser):
+    table = _table(browser)
+    box = table.find_element(By.CSS_SELECTOR, ".scroll.high")
+    rows = table.find_elements(By.TAG_NAME, "tbody")
+    room, height = (box.get_property(name) for name in ("clientHeight", "scrollHeight"))
+    assert room < height
+    browser.execute_script("arguments[0].scrollTop = arguments[0].scrollHeight", box)
+    tops = [
+        browser.execute_script("return arguments[0].getBoundingClientRect().top", one)
+        for one in (box, table.find_element(By.TAG_NAME, "thead"), rows[0])
+    ]
+    assert abs(tops[1] - tops[0]) < 3
+    assert tops[2] < tops[0]
+
+
 def test_filters_by_study(browser):
     _choose(browser, "study", "laplacian")
     shown = [s.get_attribute("data-study") for s in browser.find_elements(By.CLASS_NAME, "study")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from mercer.report import write_markdown
+from mercer.report import write_markdown, write_report
 from mercer.report.charts._figures import draw_figure
 from mercer.report.study._markdown import _plain
 
@@ -32,6 +32,43 @@ def test_all_cells_of_a_row_are_in_one_line_of_the_right_length(markdown):
     for table in tables:
         widths = {len(re.split(r"(?<!\\)\|", line)) for line in table.strip().splitlines()}
         assert len(widths) == 1
+
+
+def _rows(markdown, label):
+    return [line for line in markdown.splitlines() if line.startswith(f"| {label} |")]
+
+
+def test_counts_have_no_decimals_and_means_of_counts_have(make_folder):
+    """A whole number of one draw, in a table where neither more nor less is better."""
+    folder = make_folder()
+    cells = pd.read_csv(folder / "cells.csv")
+    node = cells["column"] == "nodes"
+    for measured, spread, written in (
+        (15.0, None, "12 → 15 ≠"),
+        (15.0, 2.0, "12 → 15.0 ± 2.0 ≠"),
+        (15.2, None, "12 → 15.2 ≠"),
+    ):
+        cells.loc[node, ["measured", "spread"]] = [measured, spread]
+        folder = make_folder(cells=cells)
+        text = write_markdown(folder, folder / "summary.md").read_text("utf-8")
+        assert f"| Banana | {written} |" in text
+    better = cells["table"] == "VI"
+    cells.loc[better, ["measured", "spread"]] = [80.0, None]
+    folder = make_folder(cells=cells)
+    text = write_markdown(folder, folder / "summary.md").read_text("utf-8")
+    assert "80.4 → 80.0" in _rows(text, "Banana")[0]
+
+
+def test_a_run_that_went_on_says_what_was_there_before(make_folder, markdown):
+    assert "earlier runs" not in markdown
+    folder = make_folder()
+    run = json.loads((folder / "run.json").read_text("utf-8"))
+    run["earlier"] = {"jobs": 1200, "since": "2026-01-01T22:30:00+00:00"}
+    folder = make_folder(run=run)
+    text = write_markdown(folder, folder / "summary.md").read_text("utf-8")
+    said = "Done by earlier runs: 1 200 jobs, the first at 2026-01-01 22:30 UTC"
+    assert said in text
+    assert said.partition(": ")[2] in write_report(folder).read_text("utf-8")
 
 
 def test_text_from_data_stays_text(markdown, nasty):

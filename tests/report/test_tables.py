@@ -85,6 +85,13 @@ def test_rows_that_cannot_be_measured_say_so_once(views):
     assert rows["Nothing at all"].lines == ()
 
 
+def test_a_table_of_many_lines_keeps_its_heads_in_view(views, page):
+    long, short = (view for view in views.values() if len(view.rows) > 1)
+    assert (long.is_high, short.is_high) == (True, False)
+    text = page.read_text(encoding="utf-8")
+    assert text.count('<div class="scroll high"') == 1
+
+
 def test_integers_stay_integers_and_means_get_a_decimal(views):
     (row,) = views["faces-roweis-saul", "count"].rows
     published, measured = row.lines

@@ -1,6 +1,7 @@
 """Studies become results: the same ones in any order, by any number of workers, after any stop."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -186,6 +187,22 @@ def test_a_full_run_uses_what_a_quick_one_found(toy, tmp_path):
     run_studies([path], tmp_path / "r", n_jobs=1)
     after = {f: f.stat().st_mtime_ns for f in (tmp_path / "r" / "jobs").rglob("*.npz")}
     assert before.items() < after.items()
+
+
+def test_a_run_that_goes_on_says_how_many_jobs_were_done_and_since_when(toy, tmp_path):
+    def earlier(results):
+        return json.loads((results.folder / "run.json").read_text())["earlier"]
+
+    path = toy()
+    first = run_studies([path], tmp_path / "r", quick=True, n_jobs=1)
+    assert earlier(first) == {"jobs": 0, "since": None}
+    files = sorted((tmp_path / "r" / "jobs").rglob("*.npz"))
+    os.utime(files[0], (1e9, 1e9))
+    second = run_studies([path], tmp_path / "r", n_jobs=1)
+    assert earlier(second) == {"jobs": len(files), "since": "2001-09-09T01:46:40+00:00"}
+    assert len(files) < second.run["jobs"]["done"]
+    fresh = run_studies([path], tmp_path / "r", quick=True, n_jobs=1, fresh=True)
+    assert earlier(fresh) == {"jobs": 0, "since": None}
 
 
 def test_a_changed_study_is_run_again(toy, tmp_path):

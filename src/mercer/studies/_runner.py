@@ -191,12 +191,14 @@ def _run(
     started = datetime.now(UTC)
     clock = Clock(plan.jobs, workers.n)
     waiting: list[Job] = []
+    earlier: list[float] = []  # when outcomes of earlier runs were written
     for job in plan.jobs:
         stored = None if fresh else read_outcome(output / job.file)
         if stored is None:
             waiting.append(job)
         else:
             clock.finish(job, stored.seconds)
+            earlier.append((output / job.file).stat().st_mtime)
     if on_progress:
         on_progress(Progress(done=clock.done, total=clock.total, seconds_left=None))
 
@@ -218,11 +220,18 @@ def _run(
     facts = {
         "started": started.isoformat(timespec="seconds"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "earlier": _of_earlier_runs(earlier),
         "workers": workers.n,
         "versions": versions(),
         "machine": machine(),
     }
     return collect(plan, output, failures, facts)
+
+
+def _of_earlier_runs(written: Sequence[float]) -> dict[str, object]:
+    """Say how many jobs earlier runs had done, and since when: a run's own times hide both."""
+    first = datetime.fromtimestamp(min(written), UTC) if written else None
+    return {"jobs": len(written), "since": first and first.isoformat(timespec="seconds")}
 
 
 def _run_jobs(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mercer._system.words import duration, is_known
+from mercer._system.words import count_of, duration, is_known
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -23,12 +23,22 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Time of all jobs", duration(run["seconds"]) if is_known(run.get("seconds")) else ""),
         ("Processes", str(run.get("workers", ""))),
         ("Jobs", f"{by_outcome} of {jobs['of']}" if "of" in jobs else by_outcome),
+        ("Done by earlier runs", _of_earlier_runs(run)),
         ("System", str(machine.get("system", ""))),
         ("Processor", str(machine.get("processor", ""))),
         ("Cores", str(machine.get("cores", ""))),
         ("Memory", f"{machine['memory_gb']:g} GB" if machine.get("memory_gb") else ""),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _of_earlier_runs(run: Mapping[str, Any]) -> str:
+    """Say how many jobs were there when the run began, and since when; nothing where none was."""
+    earlier = run.get("earlier") or {}
+    if not earlier.get("jobs"):
+        return ""
+    since = _moment(earlier.get("since"))
+    return count_of(earlier["jobs"], "job") + (f", the first at {since}" if since else "")
 
 
 def _is_quick(run: Mapping[str, Any]) -> bool:

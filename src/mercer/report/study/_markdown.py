@@ -104,11 +104,12 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> dict[str, Any]:
     letters, unnamed = letter_readings(
         several, [line for (_, name), pair in pairs.items() if name in several for line in pair]
     )
+    digits = {name: _digits(own, table["better"]) for name, own in by_column.items()}
     rows = [
         (
             label,
             [
-                _cell(*pairs[label, name], _digits(own), letters if name in several else {})
+                _cell(*pairs[label, name], digits[name], letters if name in several else {})
                 for name, own in by_column.items()
             ],
         )
@@ -132,9 +133,14 @@ def _table(table: Mapping[str, Any], cells: pd.DataFrame) -> dict[str, Any]:
 _Line = Mapping[str, Any]
 
 
-def _digits(cells: pd.DataFrame) -> int:
-    """Return how many decimals measured numbers of a column have."""
-    return max(1, min(2, decimals(cells["published"])))
+def _digits(cells: pd.DataFrame, better: str | None) -> tuple[int, int]:
+    """Return how many decimals the means of a column have, and its whole numbers of one draw.
+
+    A count, of which neither more nor less is better, has none where the paper prints none.
+    """
+    printed = max([decimals(cells["published"]), *cells["published_decimals"].dropna().astype(int)])
+    means = max(1, min(2, decimals(cells["published"])))
+    return means, means if better or printed else 0
 
 
 def _readings(cells: pd.DataFrame) -> list[str]:
@@ -192,19 +198,21 @@ def _letter(number: int) -> str:
     return (_letter(more - 1) if more else "") + "abcdefghijklmnopqrstuvwxyz"[last]
 
 
-def _cell(line: _Line | None, honest: _Line | None, places: int, letters: Mapping[str, str]) -> str:
+def _cell(
+    line: _Line | None, honest: _Line | None, digits: tuple[int, int], letters: Mapping[str, str]
+) -> str:
     """Write a number that counts with its mark and reading, and the honest one beside it."""
     parts = []
     if line is not None:
         if is_known(line["published"]):
             parts.append(f"{_published(line)} →")
         if is_known(line["measured"]):
-            parts += [_measured(line, places), mark_named(line["mark"]).sign, _draws(line)]
+            parts += [_measured(line, digits), mark_named(line["mark"]).sign, _draws(line)]
             parts.append(_in_brackets(line, letters))
         else:
             parts.append(_plain(line["mark"]))
     if honest is not None:
-        parts.append(f"*{_measured(honest, places)}*")
+        parts.append(f"*{_measured(honest, digits)}*")
         if line is None or honest["reading"] != line["reading"]:
             parts.append(_in_brackets(honest, letters))
     return " ".join(filter(None, parts))
@@ -215,8 +223,10 @@ def _published(line: _Line) -> str:
     return fixed(line["published"], printed_places(line, decimals([line["published"]])))
 
 
-def _measured(line: _Line, places: int) -> str:
+def _measured(line: _Line, digits: tuple[int, int]) -> str:
     """Write a mean, its spread and, in brackets, its standard error where it has one."""
+    is_one_whole = not is_known(line["spread"]) and float(line["measured"]).is_integer()
+    places = digits[is_one_whole]
     text = with_spread(line["measured"], line["spread"], places)
     error = line["standard_error"]
     return f"{text} ({fixed(error, places + 1)})" if is_known(error) else text

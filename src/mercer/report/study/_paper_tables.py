@@ -13,6 +13,8 @@ from mercer.report.study._summary import EXPLAINED, Reason, group_reasons
 
 _Record = Mapping[str, Any]
 
+_MOST_LINES = 15  # of a table that is shown whole
+
 # A column of the page: a column of the paper under one reading of it.
 _Slot = tuple[str, str]
 
@@ -105,6 +107,11 @@ class TableView:
     def width(self) -> int:
         """How many columns the page needs."""
         return sum(len(column.readings) for column in self.columns)
+
+    @property
+    def is_high(self) -> bool:
+        """Whether it scrolls by itself, below heads that stay in view."""
+        return sum(len(row.lines) + bool(row.message) for row in self.rows) > _MOST_LINES
 
     @property
     def two_heads(self) -> bool:
