@@ -11,6 +11,8 @@ least values but zero, of which each connected part of a graph has one.  L is D 
 I − D^(−½) A D^(−½), of the graph with an edge wherever W has one.  A table in Markdown.
 """
 
+import argparse
+
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import load_digits, make_swiss_roll
@@ -54,6 +56,7 @@ def shared_span(M, L, n_zero):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     orl, people = faces("orl", 4)
     yale, persons = faces("yale", 5)
     digits, _ = load_digits(return_X_y=True)
