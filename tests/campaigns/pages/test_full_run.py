@@ -57,9 +57,7 @@ def read_page():
                 if "→" in cell:
                     published, measured = map(str.strip, cell.split("→"))
                     lower = "lower is better" in head[0]
-                    cells.append(
-                        Cell(study, table, plain(row), column, published, measured, lower)
-                    )
+                    cells.append(Cell(study, table, plain(row), column, published, measured, lower))
         elif study and line[:4] in [f"- {sign} " for sign in EXPLAINED]:
             named.setdefault((study, table, line[2]), []).append(plain(line))
     return cells, named
