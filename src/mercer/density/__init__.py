@@ -17,5 +17,6 @@ array([   -2.1 , -9999.99])
 """
 
 from mercer.density._estimator import KernelDensity
+from mercer.density._outliers import DensityOutlierDetector
 
-__all__ = ["KernelDensity"]
+__all__ = ["DensityOutlierDetector", "KernelDensity"]
