@@ -102,7 +102,7 @@ def _print_columns(screen: Console, found: "TableDifference") -> None:
     for name in ("column", "kind", "difference", "p (Holm)", *shares, "in A", "in B"):
         is_number = name in ("difference", "p (Holm)", "share")
         grid.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for one in found.columns[:_SHOWN]:
+    for one in found.by_share[:_SHOWN]:
         style = "bold" if one in found.differing else ""
         share = [percent(one.share)] * has_shares
         texts = (one.name, one.kind, f"{one.difference:.3f}", p_number(one.corrected), *share,

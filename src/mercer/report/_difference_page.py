@@ -64,7 +64,7 @@ def write_difference_page(found: "TableDifference", path: str | os.PathLike[str]
         names=names,
         mark=DIFFERENCES[found.verdict],
         marks=list(DIFFERENCES.values()),
-        columns=found.columns[:_SHOWN],
+        columns=found.by_share[:_SHOWN],
         largest_share=max((one.share or 0.0 for one in found.columns), default=0.0),
         typical=[
             (name, [one for one in found.typical if one.table == table])

@@ -78,8 +78,8 @@ def measure_tables(
     -----
     All columns together are tested on at most 2 500 rows of each table, drawn at random, the effect
     is found on at most 10 000 of each, and a note says so.  Single columns are tested on all rows.
-    Kernel, column scales and width of each of the five discriminants are chosen on at most 500 of
-    its rows; with more, it is expanded on 500 landmarks and its ridge chosen on all.
+    The kernel is Gaussian.  Column scales and width of each of the five discriminants are chosen on
+    at most 500 of its rows; with more, it is expanded on 500 landmarks and its ridge chosen on all.
 
     The choice by leave-one-out is made without the rows that are held out, and pairs are of rows of
     one part, so that the AUC of equal tables is 0.5 on average.  The AUC of leave-one-out scores

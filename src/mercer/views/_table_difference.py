@@ -95,6 +95,11 @@ class TableDifference:
         return self.pvalue <= self.level / 2 or bool(self.differing)
 
     @property
+    def by_share(self) -> tuple[ColumnDifference, ...]:
+        """The columns, those first that have most to do with how the tables are told apart."""
+        return tuple(sorted(self.columns, key=lambda one: -(one.share or 0.0)))
+
+    @property
     def is_practical(self) -> bool:
         """Whether they are shown to differ in practice: the interval lies above the bound."""
         return self.effect is not None and self.effect.low > self.bound
