@@ -137,6 +137,14 @@ def test_columns_of_one_table_only_and_columns_that_cannot_be_compared(halves):
     assert "only" not in {one.name for one in found.columns}
 
 
+def test_a_column_of_two_kinds_is_named():
+    rng = np.random.default_rng(0)
+    a = pd.DataFrame({"code": rng.integers(0, 5, 60), "x": rng.normal(size=60)})
+    b = pd.DataFrame({"code": rng.choice(["A", "B", "C"], 60), "x": rng.normal(size=60)})
+    (note,) = (note for note in measured(a, b).notes if "read as" in note)
+    assert note.startswith("Column 'code' is read as number in a.csv and as category in b.csv: ")
+
+
 @pytest.mark.parametrize("junk", [("a.csv",), ("b.csv",), ("a.csv", "b.csv")])
 def test_junk_cells_are_named_in_the_table_where_they_stand(halves, junk):
     tables = dict(zip(("a.csv", "b.csv"), halves(), strict=True))

@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 
 from mercer.tables import Column, Table, describe_columns, match_columns, typed_frame
 
+# Other kinds say how often values repeat, which may well differ between tables.
+_HOLDING_VALUES = {"number", "category", "date"}
+
 
 def pool_tables(
     first: Table, second: Table
@@ -67,6 +70,11 @@ def _read_alike(
         ]
         described = [describe_columns(table) for table in tables]
         kinds, styles = zip(*((column.kind, column.style) for (column,) in described), strict=True)
+        if kinds[0] != kinds[1] and set(kinds) <= _HOLDING_VALUES:
+            notes.append(
+                f"Column {name!r} is read as {kinds[0]} in {first.name} and as {kinds[1]} in "
+                f"{second.name}: look whether it holds the same."
+            )
         if styles[0] != styles[1] and kinds in (("number", "number"), ("date", "date")):
             for frame, table, columns in zip(frames, tables, described, strict=True):
                 frame[name] = _type_with_notes(table, columns, notes)[name]
