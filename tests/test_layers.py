@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"spectral", "information", "comparison", "tables", "discriminants", "projections"},
     "plots": set(),
     "studies": _ALL_ABOVE,
-    "report": {"comparison", "studies"},
+    "report": {"comparison", "studies", "views"},
     "cli": _ALL_ABOVE | {"models", "views", "studies", "report"},
     "__main__": {"cli"},
 }
