@@ -3,7 +3,8 @@
 :class:`KernelDensity` is a drop-in for scikit-learn's class of that name; its sums are those of
 :mod:`mercer.sums`, exact in logarithms however far a point is from all rows.
 :class:`DensityOutlierDetector` calls the rows of least density outliers, each judged by the
-density of all others.
+density of all others.  :class:`ConditionalDensity` is the density of a number, given the columns
+beside it.
 
 Three ideas stand apart: coordinates in which windows are round (`_coordinates`), the sample as
 windows, each with the width of its group (`_windows`), and mirrors at the ends of a column
@@ -16,6 +17,7 @@ windows, each with the width of its group (`_windows`), and mirrors at the ends 
 array([   -2.1 , -9999.99])
 """
 
+from mercer.density._conditional import ConditionalDensity
 from mercer.density._estimator import KernelDensity
 
-__all__ = ["KernelDensity"]
+__all__ = ["ConditionalDensity", "KernelDensity"]
