@@ -9,6 +9,7 @@ from test_public_api import PACKAGES
 
 # These compute where their rows are.
 ON_TENSORS = {
+    "DensityOutlierDetector",
     "ISEClassifier",
     "KernelDensity",
     "KernelFisherDiscriminant",

@@ -19,7 +19,7 @@ if _TYPE_CHECKING:
         NearestAngleClassifier,
         ParzenClassifier,
     )
-    from mercer.density import ConditionalDensity, KernelDensity
+    from mercer.density import ConditionalDensity, DensityOutlierDetector, KernelDensity
     from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
     from mercer.projections import (
         LaplacianEigenmaps,
@@ -35,6 +35,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "ConditionalDensity",
+    "DensityOutlierDetector",
     "ISEClassifier",
     "KernelDensity",
     "KernelFisherDiscriminant",

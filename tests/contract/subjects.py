@@ -39,6 +39,7 @@ WRAPPERS = {
 VARIANTS = {
     "ISEClassifier append": lambda: mercer.ISEClassifier(rule="append"),
     "ISEClassifier margin": lambda: mercer.ISEClassifier(weighting="margin"),
+    "DensityOutlierDetector share": lambda: mercer.DensityOutlierDetector(contamination=0.1),
     "KernelDensity adaptive": lambda: mercer.KernelDensity(adaptive=True),
     "KernelDensity cross-validated": lambda: mercer.KernelDensity(bandwidth="likelihood-cv"),
     "KernelDensity mahalanobis": lambda: mercer.KernelDensity(
@@ -92,6 +93,7 @@ EXCEPTIONS = {
     },
     "DateFeatures": {"offset": _DATES, "scale": _DATES},
     "FeatureClipper": {"offset": _CLIPS, "scale": _CLIPS},
+    "DensityOutlierDetector": {"scale of score_samples": "a density is per volume"},
     "KernelDensity": {"scale of score_samples": "a density is per volume"},
     "KernelFisherDiscriminant landmarks": {"order": _DRAWN},
     "LaplacianSVC linear": {"scale": _UNITS},

@@ -14,10 +14,11 @@ windows, each with the width of its group (`_windows`), and mirrors at the ends 
 >>> from mercer.density import KernelDensity
 >>> X = np.random.default_rng(0).normal(size=(200, 2))
 >>> KernelDensity().fit(X).score_samples([[0.0, 0.0], [100.0, 0.0]]).round(2)
-array([   -2.1 , -9999.99])
+array([-2.070000e+00, -2.869552e+04])
 """
 
 from mercer.density._conditional import ConditionalDensity
 from mercer.density._estimator import KernelDensity
+from mercer.density._outliers import DensityOutlierDetector
 
-__all__ = ["ConditionalDensity", "KernelDensity"]
+__all__ = ["ConditionalDensity", "DensityOutlierDetector", "KernelDensity"]

@@ -120,9 +120,9 @@ class KernelDensity(BaseEstimator):
     >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1.0, 100.0]
     >>> model = KernelDensity().fit(X)
     >>> model.bandwidth_.round(2)
-    array([ 0.35, 34.79])
+    array([ 0.35, 34.37])
     >>> np.exp(model.score_samples([[0.0, 0.0]])).round(5)
-    array([0.0014])
+    array([0.00144])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -169,7 +169,7 @@ class Windows:
         """Raise ValueError unless something is left when a row leaves."""
         n_rows = count_rows(self.Z, self.weights)
         if n_rows <= 1:
-            raise ValueError(f"Leaving rows out needs more than one; got {n_rows:g}.")
+            raise ValueError(f"Leaving rows out needs more than one row; got n_samples={n_rows:g}.")
 
     def _self_sums(self, exclude_self: bool = True) -> Array:
         """Return log Σⱼ wⱼ W(zᵢ − zⱼ) of windows of one width, without j = i if that is asked."""

@@ -68,6 +68,7 @@ from mercer.samples._weights import (
     check_some_weight,
     log_priors,
     merge_copies,
+    row_keys,
 )
 
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "random_rows",
     "refuse_dask",
     "refuses_dask",
+    "row_keys",
     "row_numbers",
     "rows_in_blocks",
     "safe_log",
