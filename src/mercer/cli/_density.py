@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mercer._system.words import count_of, grouped, listed, percent
+from mercer._system.words import count_of, grouped, listed, percent, significant
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
 from mercer.cli._reading import Delimiter, Reading, Sheet
 
@@ -55,7 +55,7 @@ def density(
     text = _text(found)
     head = ["row", *found.columns, "log density"]
     lines = [
-        [grouped(number), *(f"{value:.6g}".replace("-", "−") for value in (*values, log))]
+        [grouped(number), *(significant(value, 6) for value in values), significant(log)]
         for number, values, log in zip(*found.unlikely, found.unlikely_logs, strict=True)
     ]
     page = write_panel_page(
@@ -109,7 +109,13 @@ def _text(found: "TableDensity") -> list[str]:
     if len(found.columns) == 1:
         regions = [
             f"{percent(share).replace('.0', '')} of the mass in "
-            + listed([f"{low:.4g} to {high:.4g}" for low, high in found.regions(share)], most=4)
+            + listed(
+                [
+                    f"{significant(low)} to {significant(high)}"
+                    for low, high in found.regions(share)
+                ],
+                most=4,
+            )
             for share in SHARES[:2]
         ]
         sentences.append(f"The smallest regions hold {'; '.join(regions)}.")

@@ -96,7 +96,7 @@ class ConditionalDensity(RegressorMixin, BaseEstimator):
     >>> y = X[:, 0] + 0.1 * rng.normal(size=400)
     >>> model = ConditionalDensity().fit(X, y)
     >>> model.quantile([[0.5]], [0.05, 0.5, 0.95]).round(2)
-    array([[0.32, 0.5 , 0.67]])
+    array([[0.34, 0.51, 0.68]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.signal import find_peaks
 
 from mercer._arrays import FloatArray
-from mercer._system.words import count_of, grouped, listed
+from mercer._system.words import count_of, grouped, listed, significant
 from mercer.density import KernelDensity
 from mercer.tables import Table, describe_columns, typed_frame
 
@@ -20,10 +21,12 @@ _TAIL = 0.005  # This share of the values at either end may lie farther out than
 _LEAST_ROWS = 10  # Of fewer, none is taken for lying far out.
 _ROWS_OF_WIDTH = 10_000  # A width is chosen in seconds on so many.
 _ROWS_LEFT_OUT = 20_000  # Each row is judged by all others where there are no more.
+_WIDER = 12  # The width may grow by so many steps of √2 while rows are about as likely.
 _POINTS, _GRID = 1000, {1: 501, 2: 181}  # that a page shows
 _ROOM = 3.0  # A picture reaches so many widths beyond the rows.
 _UNLIKELY = 10
-_LEAST_PEAK = 0.05  # A peak stands out by this share of the highest.
+_LEAST_PEAK = 0.05  # A peak stands out by this share of the highest,
+_ERRORS = 3.0  # and by so many standard errors.
 _TOL = 1e-6
 
 
@@ -105,7 +108,7 @@ class TableDensity:
         return {"x_label": self.columns[0], "y_label": self.columns[1], "layers": layers}
 
     def __str__(self) -> str:
-        places = [", ".join(f"{value:.4g}" for value in peak) for peak in self.peaks]
+        places = [", ".join(significant(value) for value in peak) for peak in self.peaks]
         names = listed([repr(name) for name in self.columns])
         if len(self.columns) == 2:
             return f"The density of {names} is highest at ({places[0]})."
@@ -149,9 +152,13 @@ def table_density(
 
     Notes
     -----
-    The width is chosen on at most 10 000 of the rows in the picture, and made narrower by
-    (m/n)^(1/(d+4)) for all n.  Numbers that lie farther from 99 % of their column than these span
-    are not in the picture.  The density itself is that of all rows, in linear time.
+    "likelihood-cv" takes the widest windows whose likelihood is within a standard error of the
+    best; numbers that are rounded are first spread over the gaps between them, and no window is
+    narrower than half of such a gap.  The width is chosen on at most 10 000 of the rows in the
+    picture, and made narrower by (m/n)^(1/(d+4)) for all n.  A peak counts that rises above the
+    valleys beside it by three standard errors of its density.  Numbers that lie farther from 99 %
+    of their column than these span are not in the picture.  The density itself is that of all
+    rows, in linear time.
 
     Examples
     --------
@@ -161,7 +168,7 @@ def table_density(
     >>> rng = np.random.default_rng(0)
     >>> sizes = np.concatenate([rng.normal(0, 1, 300), rng.normal(9, 1, 300)])
     >>> print(table_density(Table(pd.DataFrame({"size": sizes}), "t.csv"), ["size"]))
-    The density of 'size' has 2 peaks, at 0.0258 and 9.12.
+    The density of 'size' has 2 peaks, at −0.289 and 8.92.
     """
     X, row_numbers, notes = _numbers(table, columns)
     n, d = X.shape
@@ -190,7 +197,8 @@ def table_density(
         grid=grid,
         log_density=logs,
         held=mass_held(relative),
-        peaks=_peaks(grid, relative),
+        # The variance of f̂ is f·∫W²/n, with ∫W² = 1/(2√π·h).
+        peaks=_peaks(grid, relative, sqrt(np.exp(-logs.max()) / (2 * sqrt(pi) * n * widths[0]))),
         points=SomeRows(row_numbers[some], X[some]),
         unlikely=SomeRows(row_numbers[least], X[least]),
         unlikely_logs=least_logs,
@@ -271,21 +279,53 @@ def _widths(
     sample = X[np.sort(rng.choice(n, m, replace=False))] if m < n else X
     if m < n:
         notes.append(f"The width is chosen on {grouped(m)} rows at random.")
+    gaps = np.array([np.median(np.diff(np.unique(column))) for column in sample.T])
+    if bandwidth.endswith("-cv"):
+        # Rounded numbers have equals, whose narrowest windows are the most likely.
+        sample = sample + rng.uniform(-0.5, 0.5, size=sample.shape) * gaps
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = KernelDensity(bandwidth=bandwidth, metric="seuclidean").fit(sample)
     notes += [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    widths: FloatArray = model.widths_ * (m / n) ** (1 / (d + 4))
+    if bandwidth == "likelihood-cv":
+        model = _widest_about_as_likely(model, sample)
+    # Windows of half a gap smooth rounded numbers: the ripple between them is one per cent.
+    widths: FloatArray = np.maximum(model.widths_ * (m / n) ** (1 / (d + 4)), 0.5 * gaps)
     return widths
 
 
-def _peaks(grid: tuple[FloatArray, ...], density: FloatArray) -> tuple[tuple[float, ...], ...]:
+def _widest_about_as_likely(best: KernelDensity, X: FloatArray) -> KernelDensity:
+    """Return the model of the widest windows that is hardly worse than the best.
+
+    The likelihood is flat about its maximum, and narrow windows make peaks of chance.  So windows
+    grow by √2 while the rows that are left out are less likely by no more than a standard error of
+    that difference.
+    """
+    logs, model = best.leave_one_out_scores(), best
+    for _ in range(_WIDER):
+        wider = KernelDensity(bandwidth=sqrt(2) * model.widths_).fit(X)
+        losses = logs - wider.leave_one_out_scores()
+        if losses.mean() > losses.std(ddof=1) / sqrt(len(losses)):
+            break
+        model = wider
+    return model
+
+
+def _peaks(
+    grid: tuple[FloatArray, ...], density: FloatArray, error: float
+) -> tuple[tuple[float, ...], ...]:
+    """Return where two columns are densest, or the peaks of one that stand out.
+
+    The standard error of a density f is error·√f.
+    """
     if len(grid) == 2:
         row, column = np.unravel_index(int(np.argmax(density)), density.shape)
         return ((float(grid[0][column]), float(grid[1][row])),)
     padded = np.concatenate([[0.0], density, [0.0]])
-    places, _ = find_peaks(padded, prominence=_LEAST_PEAK * density.max())
-    return tuple((float(grid[0][place - 1]),) for place in places)
+    places, found = find_peaks(padded, prominence=_LEAST_PEAK * density.max())
+    stands_out = found["prominences"] > _ERRORS * error * np.sqrt(padded[places])
+    stands_out |= padded[places] == density.max()
+    return tuple((float(grid[0][place - 1]),) for place in places[stands_out])
 
 
 def _unlikely(
