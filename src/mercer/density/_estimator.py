@@ -48,8 +48,8 @@ class KernelDensity(BaseEstimator):
         The width of the windows; of Gaussian ones, their standard deviation.  A width for each
         column, or a matrix: the covariance of a Gaussian window.  By name:
 
-        - "normal-reference": for each column its standard deviation times
-          [4/((d+2)·N)]^(1/(d+4)), best for a Gaussian density;
+        - "normal-reference": for each column [4/((d+2)·N)]^(1/(d+4)) times its standard deviation,
+          or the distance of its quartiles over 1.349 if that is less: best for a Gaussian density;
         - "scott", "silverman": scikit-learn's rules, N^(−1/(d+4)) and
           [4/((d+2)·N)]^(1/(d+4)), which look at no scale: for standardised columns, or another
           `metric`;

@@ -8,8 +8,8 @@ from mercer._arrays import Array, FloatArray
 from mercer.bandwidth import resolve_bandwidth
 from mercer.density._coordinates import (
     Coordinates,
-    column_deviations,
     given_coordinates,
+    robust_deviations,
     standard_coordinates,
 )
 from mercer.kernels import Kernel
@@ -49,7 +49,7 @@ def resolve_windows(
         factor = given.factor
         return (factor if factor.ndim == 1 else factor @ factor.T), given, 1.0
     if metric == "euclidean" and bandwidth == "normal-reference":
-        widths = column_deviations(X, weights) * _reference(kernel, X, weights)
+        widths = robust_deviations(X, weights) * _reference(kernel, X, weights)
         if len(widths) == 1:
             return float(widths[0]), None, float(widths[0])
         return widths, given_coordinates(widths, X), 1.0
