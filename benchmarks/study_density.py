@@ -5,8 +5,8 @@
 For every way to estimate, the mean integrated squared error over the draws, divided by that of the
 best single width for the same draws (known only to who knows the density); the geometric mean of
 these ratios over the 15 densities, and in brackets on how many densities the way is best of all.
-KDEpy, which has the rule of Improved Sheather and Jones, may be installed. With --outliers it prints
-instead how many rows of clean samples `DensityOutlierDetector` calls outliers.
+KDEpy, which has a rule of Improved Sheather and Jones too, may be installed. With --outliers it
+prints instead how many rows of clean samples `DensityOutlierDetector` calls outliers.
 
 Densities: J. S. Marron and M. P. Wand, "Exact mean integrated squared error", Annals of Statistics
 20, 1992, table 1. SD-KDE moves each row by half of h² times the gradient of the log density there,
@@ -106,24 +106,15 @@ def robust(X):
     return 0.9 * min(X.std(ddof=1), (high - low) / 1.349) * len(X) ** -0.2
 
 
-def improved_sheather_jones(X):
-    """Return KDEpy's width, in the units of its grid.
+def of_kdepy(X):
+    """Return KDEpy's width of Improved Sheather and Jones.
 
-    KDEpy 1.1.12 multiplies by the range of the rows what is a share of the range of its grid, which
-    ends 6, or half the range of the rows, beyond them, whichever is more: of rows so spread
-    out that half the range is more, the grid is twice as wide.
+    KDEpy 1.1.12 multiplies by the range of the rows what is a share of its grid, and the grid goes
+    beyond the rows by half their range or by 6, whichever is more.
     """
-    from KDEpy.bw_selection import improved_sheather_jones as peer
+    from KDEpy.bw_selection import improved_sheather_jones
 
-    large = 1e6
-    return 2 * float(peer(large * X)) / large
-
-
-def improved_sheather_jones_as_it_is(X):
-    """Return KDEpy's width."""
-    from KDEpy.bw_selection import improved_sheather_jones as peer
-
-    return float(peer(X))
+    return float(improved_sheather_jones(X))
 
 
 def by_name(name):
@@ -134,10 +125,10 @@ def by_name(name):
 def rules():
     """Return functions from rows to a width."""
     found = {"normal-reference": by_name("normal-reference"), "Silverman, 0.9": robust}
-    found |= {name: by_name(name) for name in ("likelihood-cv", "least-squares-cv")}
+    names = ("improved-sheather-jones", "likelihood-cv", "least-squares-cv")
+    found |= {name: by_name(name) for name in names}
     if find_spec("KDEpy"):
-        found["Improved Sheather–Jones"] = improved_sheather_jones
-        found["the same of KDEpy as it is"] = improved_sheather_jones_as_it_is
+        found["KDEpy's ISJ"] = of_kdepy
     return found
 
 

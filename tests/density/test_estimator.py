@@ -11,7 +11,11 @@ from scipy.stats import gaussian_kde
 from sklearn import neighbors
 
 from mercer import KernelDensity
-from mercer.bandwidth import least_squares_cross_validation, likelihood_cross_validation
+from mercer.bandwidth import (
+    improved_sheather_jones_bandwidth,
+    least_squares_cross_validation,
+    likelihood_cross_validation,
+)
 from mercer.kernels import get_kernel
 
 SHARED = ("gaussian", "exponential", "epanechnikov")  # scikit-learn has these too
@@ -100,12 +104,15 @@ def test_standard_deviations_are_a_metric():
     assert reference.bandwidth_ == silverman.bandwidth_
 
 
-def test_cross_validation_is_that_of_the_bandwidths():
+def test_names_are_those_of_the_bandwidths():
     X = sample(70, 2)
     likelihood = likelihood_cross_validation(X)
     model = KernelDensity(bandwidth="likelihood-cv").fit(X)
     assert model.bandwidth_ == likelihood.bandwidth
     assert model.leave_one_out_scores().mean() == pytest.approx(likelihood.score, rel=1e-12)
+    column = X[:, :1]
+    plug_in = improved_sheather_jones_bandwidth(column)
+    assert KernelDensity(bandwidth="improved-sheather-jones").fit(column).bandwidth_ == plug_in
     squares = KernelDensity(bandwidth="least-squares-cv").fit(X)
     assert squares.bandwidth_ == least_squares_cross_validation(X).bandwidth
 

@@ -53,6 +53,8 @@ class KernelDensity(BaseEstimator):
         - "scott", "silverman": scikit-learn's rules, N^(−1/(d+4)) and
           [4/((d+2)·N)]^(1/(d+4)), which look at no scale: for standardised columns, or another
           `metric`;
+        - "improved-sheather-jones": for one column, of a density of any form
+          (:func:`mercer.bandwidth.improved_sheather_jones_bandwidth`);
         - "likelihood-cv", "least-squares-cv": by cross-validation, in one pass over all pairs
           (see :mod:`mercer.bandwidth`).
     kernel : {"gaussian", "exponential", "laplacian", "epanechnikov", "cauchy"}, default="gaussian"
@@ -120,7 +122,7 @@ class KernelDensity(BaseEstimator):
     >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1.0, 100.0]
     >>> model = KernelDensity().fit(X)
     >>> model.bandwidth_.round(2)
-    array([ 0.35, 34.37])
+    array([ 0.35, 32.35])
     >>> np.exp(model.score_samples([[0.0, 0.0]])).round(5)
     array([0.00144])
     """
