@@ -14,7 +14,7 @@ windows, each with the width of its group (`_windows`), and mirrors at the ends 
 >>> from mercer.density import KernelDensity
 >>> X = np.random.default_rng(0).normal(size=(200, 2))
 >>> KernelDensity().fit(X).score_samples([[0.0, 0.0], [100.0, 0.0]]).round(2)
-array([-2.070000e+00, -2.869552e+04])
+array([-2.060000e+00, -2.869571e+04])
 """
 
 from mercer.density._conditional import ConditionalDensity
