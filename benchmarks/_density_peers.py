@@ -70,19 +70,15 @@ def literal_logs(X, Q, bandwidth):
 
 
 def _mercer(X, Q, bandwidth, tol):
-    from mercer.kernels import get_kernel
-    from mercer.sums import log_kernel_sum
+    from mercer.density import KernelDensity
 
-    scale = get_kernel("gaussian").log_normaliser(bandwidth, X.shape[1]) + np.log(len(X))
-    return log_kernel_sum(Q, X, bandwidth=bandwidth) - scale
+    return KernelDensity(bandwidth=bandwidth).fit(X).score_samples(Q)
 
 
 def _mercer_within(X, Q, bandwidth, tol):
-    from mercer.kernels import get_kernel
-    from mercer.sums import log_kernel_sum
+    from mercer.density import KernelDensity
 
-    scale = get_kernel("gaussian").log_normaliser(bandwidth, X.shape[1]) + np.log(len(X))
-    return log_kernel_sum(Q, X, bandwidth=bandwidth, tol=tol) - scale
+    return KernelDensity(bandwidth=bandwidth, tol=tol).fit(X).score_samples(Q)
 
 
 def _sklearn(X, Q, bandwidth, tol):

@@ -147,9 +147,10 @@ def _was_shorter(one, options):
 def cell(store, name, n, d, options):
     """Return a cell: stored, computed, or given up because fewer rows were too many."""
     limits = {"limit": options.peer_seconds, "memory": options.memory}
-    fewer = store.found.get((name, n // 10, d))
-    if fewer is not None and "failure" in fewer and not _was_shorter(fewer, options):
-        return {"failure": fewer["failure"]}
+    for (other, rows, columns), fewer in store.found.items():
+        is_fewer = (other, columns) == (name, d) and rows < n and "failure" in fewer
+        if is_fewer and not _was_shorter(fewer, options):
+            return {"failure": f"{fewer['failure']} at {short(rows)} rows"}
     one = store.known(name, n, d, options)
     if one is None:
         if sys.stderr.isatty():
@@ -158,6 +159,10 @@ def cell(store, name, n, d, options):
         one["when"] = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         store.add(one)
     return one
+
+
+def short(count):
+    return f"{count:.0e}".replace("e+0", "e")
 
 
 def ratio(cells, errors, most, ours):
@@ -183,7 +188,7 @@ def print_row(n, d, names, store, options):
         truth = np.array(cell(store, "truth", n, d, options)["values"])
         errors = {name: error_of(one["values"], truth) for name, one in done.items()
                   if not CONTENDERS[name].own_width}  # fmt: skip
-    texts = [str(d), f"{n:.0e}".replace("e+0", "e"), f"{n_queries(n, d):.0e}".replace("e+0", "e")]
+    texts = [str(d), short(n), short(n_queries(n, d))]
     for name in names:
         one = cells.get(name)
         if one is None or "failure" in one:

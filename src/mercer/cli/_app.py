@@ -16,6 +16,7 @@ from mercer import __version__
 from mercer.cli._compare import compare
 from mercer.cli._datasets import datasets
 from mercer.cli._demo import demo
+from mercer.cli._density import density
 from mercer.cli._fit import fit
 from mercer.cli._info import info
 from mercer.cli._measure import measure
@@ -46,6 +47,7 @@ app.command()(predict)
 app.command()(info)
 app.command()(project)
 app.command()(measure)
+app.command()(density)
 app.command()(reproduce)
 app.command()(datasets)
 app.command()(demo)

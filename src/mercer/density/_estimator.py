@@ -48,11 +48,13 @@ class KernelDensity(BaseEstimator):
         The width of the windows; of Gaussian ones, their standard deviation.  A width for each
         column, or a matrix: the covariance of a Gaussian window.  By name:
 
-        - "normal-reference": for each column its standard deviation times
-          [4/((d+2)·N)]^(1/(d+4)), best for a Gaussian density;
+        - "normal-reference": for each column [4/((d+2)·N)]^(1/(d+4)) times its standard deviation,
+          or the distance of its quartiles over 1.349 if that is less: best for a Gaussian density;
         - "scott", "silverman": scikit-learn's rules, N^(−1/(d+4)) and
           [4/((d+2)·N)]^(1/(d+4)), which look at no scale: for standardised columns, or another
           `metric`;
+        - "improved-sheather-jones": for one column, of a density of any form
+          (:func:`mercer.bandwidth.improved_sheather_jones_bandwidth`);
         - "likelihood-cv", "least-squares-cv": by cross-validation, in one pass over all pairs
           (see :mod:`mercer.bandwidth`).
     kernel : {"gaussian", "exponential", "laplacian", "epanechnikov", "cauchy"}, default="gaussian"
@@ -120,7 +122,7 @@ class KernelDensity(BaseEstimator):
     >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1.0, 100.0]
     >>> model = KernelDensity().fit(X)
     >>> model.bandwidth_.round(2)
-    array([ 0.35, 34.37])
+    array([ 0.35, 32.35])
     >>> np.exp(model.score_samples([[0.0, 0.0]])).round(5)
     array([0.00144])
     """

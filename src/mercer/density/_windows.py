@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, detached, like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import Kernel
-from mercer.samples import count_rows, home_of, logsumexp, total_weight
+from mercer.samples import count_rows, home_of, logsumexp, safe_log, total_weight
 from mercer.sums import group_sums, log_kernel_sum
 
 # Widths that differ between rows are rounded to steps of this many to an octave: each is within
@@ -74,8 +74,7 @@ class Windows:
         if not home.is_whole(self.weights):
             return sums
         # The copies that stay are at the place of the row, where a window has its peak, k = 1.
-        with np.errstate(divide="ignore"):
-            copies = np.log(stay) - self.log_normalisers[0 if self.groups is None else self.groups]
+        copies = safe_log(stay) - self.log_normalisers[0 if self.groups is None else self.groups]
         return array_namespace(sums).logaddexp(sums, home.like(copies, sums))
 
     @property
@@ -127,8 +126,7 @@ class Windows:
             terms = logs((p[:, None] - z for p, z in columns), slice(None))
             stay = np.tile(weights, (len(few), 1))
             stay[np.arange(len(few)), rows[few]] -= leaving[rows[few]]
-            with np.errstate(divide="ignore"):
-                out[few] = logsumexp(terms + np.log(stay), axis=1)
+            out[few] = logsumexp(terms + safe_log(stay), axis=1)
         return like(out, self.Z, dtype=xp.float64)
 
     def log_bound(self, gaps: Sequence[FloatArray]) -> FloatArray:
