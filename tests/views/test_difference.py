@@ -164,7 +164,7 @@ def test_long_tables_are_sampled_and_said_so():
     rng = np.random.default_rng(0)
     a, b = (pd.DataFrame({"x": rng.normal(size=n)}) for n in (6000, 50))
     found = measured(a, b, n_permutations=19)
-    assert any("2500 rows at random" in note for note in found.notes)
+    assert any("2 500 rows at random" in note for note in found.notes)
     assert found.n_rows == (6000, 50)
 
 

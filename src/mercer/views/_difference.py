@@ -8,8 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._system.words import grouped
 from mercer.comparison import holm_correction
-from mercer.information import cauchy_schwarz_divergence, two_sample_test
+from mercer.information import (
+    TwoSampleTestResult,
+    cauchy_schwarz_divergence,
+    two_sample_test,
+)
 from mercer.tables import Column, Table, make_preprocessor, source_columns
 from mercer.views._column_difference import column_difference
 from mercer.views._effect import FEWEST_ROWS, Witness, find_witness
@@ -24,6 +29,7 @@ from mercer.views._table_difference import (
 _LEVEL = 0.05
 _MAX_ROWS = 2500  # All columns together are tested on at most as many rows of each table.
 _EFFECT_ROWS = 10_000  # Discriminants see at most as many rows of each table.
+_CUT = ("All columns together are tested on", "The AUC is of")
 _TYPICAL_ROWS = 5
 _CELLS = 6  # So many cells of a typical row are shown.
 
@@ -117,23 +123,15 @@ def measure_tables(
     rng = np.random.default_rng(random_state)
     rows = _sample_rows(np.arange(len(X)), is_second, _EFFECT_ROWS, rng)
     X, is_second = X.iloc[rows], is_second[rows]
-    Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
     some = _sample_rows(np.arange(len(X)), is_second, _MAX_ROWS, rng)
-    parts = [Z[some[is_second[some] == which]] for which in (False, True)]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = two_sample_test(*parts, n_permutations=n_permutations, random_state=random_state)
-        divergence = cauchy_schwarz_divergence(*parts, bandwidth=result.bandwidth)
-    del Z, parts
-    said = [one.message for one in caught if issubclass(one.category, UserWarning)]
-    if len(some) < len(first.frame) + len(second.frame):
-        notes.append(
-            f"All columns together are tested on {_MAX_ROWS} rows at random of a longer table."
-        )
-    if len(rows) < len(first.frame) + len(second.frame):
-        notes.append(f"The effect is found on {_EFFECT_ROWS} rows at random of a longer table.")
+    result, divergence, said = _compare_densities(
+        columns, X, is_second, some, n_permutations, random_state
+    )
+    is_cut = len(first.frame) + len(second.frame) > np.array([len(some), len(rows)])
+    for cut, what, most in zip(is_cut, _CUT, (_MAX_ROWS, _EFFECT_ROWS), strict=True):
+        notes += [f"{what} {grouped(most)} rows at random of a longer table."] * int(cut)
     witness = _find_witness(columns, X, is_second, random_state)
-    notes += [*map(str, said), *_notes_of_effect(witness, first, second)]
+    notes += [*said, *_notes_of_effect(witness, first, second)]
     shares = witness.shares if witness else {}
     found = TableDifference(
         names=(first.name, second.name),
@@ -141,7 +139,7 @@ def measure_tables(
         pvalue=float(result.pvalue),
         squared_error=float(result.statistic),
         expected_squared_error=float(result.null_quantiles[0.5]),
-        divergence=float(np.maximum(divergence, 0.0)),
+        divergence=divergence,
         columns=tuple(
             replace(one, corrected=float(p), share=shares.get(one.name))
             for one, p in zip(tested, corrected, strict=True)
@@ -163,6 +161,27 @@ def _sample_rows(
     parts = [rows[is_second == which] for which in (False, True)]
     drawn = [part if len(part) <= most else rng.choice(part, most, replace=False) for part in parts]
     return np.sort(np.concatenate(drawn))
+
+
+def _compare_densities(
+    columns: list[Column],
+    X: pd.DataFrame,
+    is_second: NDArray[np.bool_],
+    some: NDArray[np.intp],
+    n_permutations: int,
+    random_state: int,
+) -> tuple[TwoSampleTestResult, float, list[str]]:
+    """Return the test of all columns on some rows, the divergence of these, and warnings."""
+    Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
+    parts = [Z[some[is_second[some] == which]] for which in (False, True)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = two_sample_test(
+            *parts, bandwidth="median", n_permutations=n_permutations, random_state=random_state
+        )
+        divergence = cauchy_schwarz_divergence(*parts, bandwidth=result.bandwidth)
+    said = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    return result, float(np.maximum(divergence, 0.0)), said
 
 
 def _find_witness(
