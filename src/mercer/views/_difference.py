@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._system.vocabulary import USUAL_BOUND
 from mercer._system.words import grouped
 from mercer.comparison import holm_correction
 from mercer.information import (
@@ -20,7 +21,6 @@ from mercer.views._column_difference import column_difference
 from mercer.views._effect import FEWEST_ROWS, Witness, find_witness
 from mercer.views._pool import pool_tables
 from mercer.views._table_difference import (
-    DEFAULT_BOUND,
     TableDifference,
     TypicalRow,
     check_bound,
@@ -38,7 +38,7 @@ def measure_tables(
     first: Table,
     second: Table,
     *,
-    bound: float = DEFAULT_BOUND,
+    bound: float = USUAL_BOUND,
     n_permutations: int = 999,
     random_state: int = 0,
 ) -> TableDifference:

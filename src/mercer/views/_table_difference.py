@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 
-from mercer._system.vocabulary import DIFFERENCES
+from mercer._system.vocabulary import DIFFERENCES, USUAL_BOUND
 from mercer._system.words import confidence, fixed, interval, p_value
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._effect import TableEffect
-
-DEFAULT_BOUND = 0.6
 
 
 def check_bound(bound: float) -> None:
@@ -81,7 +79,7 @@ class TableDifference:
     level: float
     notes: tuple[str, ...]
     effect: TableEffect | None = None
-    bound: float = DEFAULT_BOUND
+    bound: float = USUAL_BOUND
     typical: tuple[TypicalRow, ...] = ()
 
     @property
