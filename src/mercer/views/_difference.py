@@ -88,8 +88,8 @@ def measure_tables(
     at most 500 of its rows; with more, it is expanded on 500 landmarks and its ridge chosen on all.
 
     The choice by leave-one-out is made without the rows that are held out, and pairs are of rows of
-    one part, so that the AUC of equal tables is 0.5 on average.  The AUC of leave-one-out scores
-    themselves would be 0.45 there (one column), because each score is of a discriminant that misses
+    one part, so that the AUC of equal tables is 0.5 on average.  Leave-one-out scores themselves
+    would give 0.45 (30 rows each, one column), because each is of a discriminant that misses
     another row.  The interval (Hanley and McNeil's variance, inverted, and doubled because parts
     share the rows they are fitted on) covers 0.5 in about 95 % of equal tables, and is wider than
     need be where tables differ.
