@@ -144,7 +144,10 @@ def measure_tables(
     parts, more = _sample_rows(Z, is_second, random_state)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = two_sample_test(*parts, n_permutations=n_permutations, random_state=random_state)
+        # One width, because the divergence that is shown beside the p-value has that width too.
+        result = two_sample_test(
+            *parts, bandwidth="median", n_permutations=n_permutations, random_state=random_state
+        )
         divergence = cauchy_schwarz_divergence(*parts, bandwidth=result.bandwidth)
     said = [one.message for one in caught if issubclass(one.category, UserWarning)]
     notes += [*more, *map(str, said)]
