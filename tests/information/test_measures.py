@@ -46,7 +46,9 @@ MERCER_ONLY = [
 
 def test_every_measure_is_tested():
     assert {f.__name__ for f in ONE + TWO + LABELLED} | {
+        "KSampleTestResult",
         "TwoSampleTestResult",
+        "k_sample_test",
         "two_sample_test",
     } == set(information.__all__)
 

@@ -19,7 +19,8 @@ Each is one function of a printed equation, computed in logs without the kernel 
 ``log_`` forms stay finite where densities in many columns, or far apart, do not.  NumPy arrays
 and Dask arrays give a float; torch tensors a scalar that can be differentiated with respect to the
 rows.
-:func:`two_sample_test` asks whether a divergence is larger than chance.
+:func:`two_sample_test` asks whether a divergence is larger than chance, without a bandwidth if
+need be, and :func:`k_sample_test` does so for three samples and more.
 
 >>> import numpy as np
 >>> from mercer.information import cauchy_schwarz_divergence
@@ -39,6 +40,7 @@ from mercer.information._divergences import (
     log_information_cut,
     log_integrated_squared_error,
 )
+from mercer.information._k_sample import KSampleTestResult, k_sample_test
 from mercer.information._laplacian_cut import (
     laplacian_information_cut,
     log_laplacian_information_cut,
@@ -51,12 +53,14 @@ from mercer.information._potential import (
 from mercer.information._two_sample import TwoSampleTestResult, two_sample_test
 
 __all__ = [
+    "KSampleTestResult",
     "TwoSampleTestResult",
     "cauchy_schwarz_divergence",
     "cross_information_potential",
     "information_cut",
     "information_potential",
     "integrated_squared_error",
+    "k_sample_test",
     "laplacian_information_cut",
     "log_cross_information_potential",
     "log_information_cut",

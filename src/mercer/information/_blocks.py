@@ -31,6 +31,7 @@ _BLOCKS = 512  # Samples are dealt into about this many blocks in all,
 _MOST_BLOCKS = 1024  # and into no more than this many where one sample is small beside the others,
 _LEAST_BLOCKS = 16  # because a sample of so many rows has this many blocks.
 _ALL_PAIRS = 20_000  # Up to this many rows all pairs are summed.
+_ONE_SLAB = 4096  # Fewer rows are summed in one call.
 _LANDMARKS = 512
 _RIDGE = 1e-6  # Eigenvalues of K(L, L) below this share of their sum are damped.
 
@@ -111,12 +112,17 @@ def block_sums(
     of a block with itself are not computed: they are 0.
     """
     if blocks.rows.size <= _ALL_PAIRS:
-        return _sums_over_pairs(_gather(parts, blocks.rows.ravel()), blocks, kernel, widths)
-    return _sums_through_landmarks(parts, blocks, kernel, widths, random)
+        sums = sums_over_pairs(gather_rows(parts, blocks.rows), blocks, kernel, widths)
+    else:
+        sums = _sums_through_landmarks(parts, blocks, kernel, widths, random)
+    diagonal = np.arange(sums.shape[1])
+    sums[:, diagonal, diagonal] = 0
+    return sums
 
 
-def _gather(parts: Sequence[Array], rows: NDArray[np.int64]) -> Array:
-    """Return these rows of the samples, in float64."""
+def gather_rows(parts: Sequence[Array], rows: NDArray[np.int64]) -> Array:
+    """Return these rows of the samples, one after the other, in float64."""
+    rows = rows.ravel()
     xp = array_namespace(parts[0])
     ends = np.cumsum([part.shape[0] for part in parts])
     which = np.searchsorted(ends, rows, side="right")
@@ -134,24 +140,31 @@ def _gather(parts: Sequence[Array], rows: NDArray[np.int64]) -> Array:
     return take_rows(together, order)
 
 
-def _sums_over_pairs(Z: Array, blocks: Blocks, kernel: Kernel, widths: FloatArray) -> FloatArray:
+def sums_over_pairs(
+    Z: Array, blocks: Blocks, kernel: Kernel, widths: FloatArray, weights: Array | None = None
+) -> FloatArray:
+    """Return Σ wᵢ wⱼ k(zᵢ, zⱼ) over the rows of two blocks, (widths, blocks, blocks).
+
+    Rows are in the order of the blocks.
+    """
     n_blocks, n_rows = blocks.rows.shape
-    sums = np.zeros((len(widths), n_blocks, n_blocks))
+    sums = np.empty((len(widths), n_blocks, n_blocks))
     bytes_per_block = 3 * 8 * len(widths) * n_blocks * n_rows
     budget = working_memory() // 4
-    if n_rows > 1:  # Eight slabs and more, because a slab meets only what follows it.
+    if len(Z) > _ONE_SLAB:  # Eight slabs and more, because a slab meets only what follows it.
         budget = min(budget, bytes_per_block * -(-n_blocks // 8))
     for a, b in row_slabs(n_blocks, bytes_per_block, budget):
-        groups = np.repeat(np.arange(n_blocks - a), n_rows)
+        first, stop = a * n_rows, b * n_rows
         found = kernel_sum(
-            Z[a * n_rows : b * n_rows, :], Z[a * n_rows :, :],
-            groups=groups, kernel=kernel, bandwidth=widths,
+            Z[first:stop, :], Z[first:, :],
+            weights=None if weights is None else weights[first:],
+            groups=np.repeat(np.arange(n_blocks - a), n_rows), kernel=kernel, bandwidth=widths,
         )  # fmt: skip
+        if weights is not None:
+            found = found * weights[first:stop, None]
         slab = to_numpy(found).reshape(len(widths), b - a, n_rows, -1).sum(axis=2)
         sums[:, a:b, a:] = slab
         sums[:, a:, a:b] = slab.transpose(0, 2, 1)
-    diagonal = np.arange(n_blocks)
-    sums[:, diagonal, diagonal] = 0
     return sums
 
 
@@ -169,13 +182,13 @@ def _sums_through_landmarks(
     """
     n_blocks, n_rows = blocks.rows.shape
     chosen = random.randint(blocks.rows.size, size=_LANDMARKS)
-    L = _gather(parts, np.unique(blocks.rows.ravel()[chosen]))
+    L = gather_rows(parts, np.unique(blocks.rows.ravel()[chosen]))
     m, d = L.shape
     of_landmarks = np.empty((len(widths), m, n_blocks))
     bytes_per_block = 8 * (2 * len(widths) * m + 4 * d * n_rows)
     for a, b in row_slabs(n_blocks, bytes_per_block, working_memory() // 8):
         groups = np.repeat(np.arange(b - a), n_rows)
-        rows = _gather(parts, blocks.rows[a:b].ravel())
+        rows = gather_rows(parts, blocks.rows[a:b])
         of_landmarks[:, :, a:b] = to_numpy(
             kernel_sum(L, rows, groups=groups, kernel=kernel, bandwidth=widths)
         )
@@ -185,10 +198,9 @@ def _sums_through_landmarks(
 
 
 def _through(K: FloatArray, F: FloatArray) -> FloatArray:
-    """Return Fᵀ(K + ridge)⁻¹F, but for its diagonal, which is 0."""
+    """Return Fᵀ(K + ridge)⁻¹F."""
     m = K.shape[0]
     factor = cholesky((K + K.T) / 2 + _RIDGE * m * np.eye(m), lower=True)
     half = solve_triangular(factor, F, lower=True)
     out: FloatArray = half.T @ half
-    np.fill_diagonal(out, 0)
     return out

@@ -41,13 +41,38 @@ _STEPS_DOWN, _STEPS_UP = 6, 3
 
 
 @dataclass(frozen=True)
+class Ladder:
+    """A kernel and the Parzen bandwidths at which it is looked at."""
+
+    kernel: Kernel
+    bandwidths: tuple[float, ...]
+
+    @property
+    def widths(self) -> FloatArray:
+        """The widths of the kernels that are summed."""
+        return np.array([overlap_width(self.kernel, h, h) for h in self.bandwidths])
+
+
+def make_ladders(
+    parts: Sequence[Array], kernels: Sequence[Kernel], random: np.random.RandomState
+) -> list[Ladder]:
+    """Return ten widths of each kernel, around the median distance of two rows."""
+    ladders = []
+    for kernel in kernels:
+        median = median_bandwidth(parts, kernel, random)
+        rungs = bandwidth_ladder(median, steps_down=_STEPS_DOWN, steps_up=_STEPS_UP)
+        ladders.append(Ladder(kernel, tuple(rungs.tolist())))
+    return ladders
+
+
+@dataclass(frozen=True)
 class Fused:
     """T for each labelling, and what it is made of.
 
     Parameters
     ----------
     values : array of shape (labellings,)
-        T, in units of a discrepancy D.
+        T, in the unit of what was fused.
     tie : float
         Values no further apart are the same but for rounding.
     best_bandwidth : float
@@ -59,28 +84,33 @@ class Fused:
     best_bandwidth: float
 
 
-def fuse_kernels(
+def fuse_discrepancies(
     parts: Sequence[Array],
     blocks: Blocks,
     labellings: NDArray[np.int16],
-    kernels: Sequence[Kernel],
+    ladders: Sequence[Ladder],
     random: np.random.RandomState,
 ) -> Fused:
-    """Return T over the ladders of all kernels, for labellings of blocks, the true one first."""
-    normalised: list[FloatArray] = []
-    best = 0.0
-    for kernel in kernels:
-        median = median_bandwidth(parts, kernel, random)
-        ladder = bandwidth_ladder(median, steps_down=_STEPS_DOWN, steps_up=_STEPS_UP)
-        widths = np.array([overlap_width(kernel, h, h) for h in ladder.tolist()])
-        sums = block_sums(parts, blocks, kernel, widths, random)
-        found = np.array(_discrepancies_of_all(sums, labellings, blocks.counts))
-        if not normalised:
-            best = float(ladder[np.argmax(found[:, 0])])
-        normalised.append(found)
-    s, n_samples = blocks.samples.size, blocks.counts.size
-    sharpness = _SHARPNESS * s / sqrt(n_samples - 1)  # λ
-    values = fused(np.concatenate(normalised), sharpness)
+    """Return T over all ladders, in units of D, for labellings of blocks, the true one first."""
+    normalised = []
+    for ladder in ladders:
+        sums = block_sums(parts, blocks, ladder.kernel, ladder.widths, random)
+        normalised.append(np.array(_discrepancies_of_all(sums, labellings, blocks.counts)))
+    # D has about √(2 (samples − 1)) / blocks for its standard deviation.
+    unit = sqrt(blocks.counts.size - 1) / blocks.samples.size
+    return fuse(normalised, ladders, _SHARPNESS / unit)
+
+
+def fuse(normalised: Sequence[FloatArray], ladders: Sequence[Ladder], sharpness: float) -> Fused:
+    """Return the soft maximum T of statistics (widths, labellings) for each ladder; λ is sharpness.
+
+    Statistics have one standard deviation where samples do not differ, √2 or so in units of
+    4/λ.
+    """
+    together = np.concatenate(normalised)
+    logs: FloatArray = logsumexp(sharpness * together, axis=0)
+    values = (logs - log(len(together))) / sharpness  # [1] eq. (6)
+    best = ladders[0].bandwidths[int(np.argmax(normalised[0][:, 0]))]
     return Fused(values, _TIE / sharpness, best)
 
 
@@ -148,9 +178,3 @@ def discrepancies(
     for sample, factor in enumerate(factors):
         out += factor * sums_within(C, labellings, sample)
     return out
-
-
-def fused(normalised: FloatArray, sharpness: float) -> FloatArray:
-    """Return T of normalised discrepancies, (kernels, labellings), in their own unit."""
-    logs: FloatArray = logsumexp(sharpness * normalised, axis=0)
-    return (logs - log(len(normalised))) / sharpness  # [1] eq. (6)

@@ -4,25 +4,27 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
 from mercer._arrays import Array, FloatArray, detached, itemsize
-from mercer._system.words import p_value
 from mercer.bandwidth import resolve_bandwidth
 from mercer.information._blocks import deal_blocks, label_blocks
-from mercer.information._fuse import fuse_kernels, two_kernels
+from mercer.information._fuse import fuse_discrepancies, make_ladders, two_kernels
 from mercer.information._median import median_bandwidth
 from mercer.information._permutations import PartSums, part_sums
+from mercer.information._test_result import (
+    PermutationTestResult,
+    check_test_options,
+    compare_with_permutations,
+)
 from mercer.kernels import Kernel, get_kernel, overlap_width
 from mercer.samples import check_sample, match_rows, refuse_dask
 
 _FEW_NEIGHBOURS = 1e-3  # Below this mean overlap the test rests on the few closest pairs.
-_LEVELS = (0.5, 0.9, 0.95, 0.99)
 _NAMES = {
     "fuse": "fused discrepancy",
     "ise": "integrated squared error",
@@ -31,7 +33,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSampleTestResult:
+class TwoSampleTestResult(PermutationTestResult):
     """What :func:`two_sample_test` found; ``str(result)`` is a sentence.
 
     Attributes
@@ -55,31 +57,7 @@ class TwoSampleTestResult:
         What the statistic is.
     """
 
-    statistic: float
-    pvalue: float
-    null_distribution: FloatArray
-    bandwidth: float
-    confidence_level: float
-    name: str
-
-    @property
-    def significant(self) -> bool:
-        """Whether the p-value is at most one minus the confidence level."""
-        return self.pvalue <= 1 - self.confidence_level
-
-    @property
-    def null_quantiles(self) -> dict[float, float]:
-        """What the divergence reaches by chance: its median, 90, 95 and 99 % quantiles."""
-        values = np.quantile(self.null_distribution, _LEVELS)
-        return dict(zip(_LEVELS, values.tolist(), strict=True))
-
-    def __str__(self) -> str:
-        verdict = "is unlikely to be chance" if self.significant else "could be chance"
-        return (
-            f"X and Y differ by {self.statistic:.3g} in {self.name}, where mixed samples differ by "
-            f"{self.null_quantiles[0.5]:.3g} (median) and {self.null_quantiles[0.95]:.3g} (95 %); "
-            f"that {verdict} ({p_value(self.pvalue)})"
-        )
+    _who: ClassVar[str] = "X and Y"
 
 
 def two_sample_test(
@@ -150,6 +128,7 @@ def two_sample_test(
     See Also
     --------
     integrated_squared_error, cauchy_schwarz_divergence : The divergences, with weights.
+    k_sample_test : Three samples and more.
 
     Notes
     -----
@@ -269,7 +248,8 @@ def _fused_test(
             )
     blocks = deal_blocks((X.shape[0], Y.shape[0]), random)
     labellings = label_blocks(blocks, n_permutations, random)
-    found = fuse_kernels((X, Y), blocks, labellings, kernels, random)
+    ladders = make_ladders((X, Y), kernels, random)
+    found = fuse_discrepancies((X, Y), blocks, labellings, ladders, random)
     # MMD² is the scatter of two means about their own, over the product of the shares.
     unit = float(blocks.samples.size**2 / np.prod(blocks.counts))
     null, pvalue = compare_with_permutations(unit * found.values, found.values, found.tie)
@@ -281,19 +261,6 @@ def _fused_test(
         confidence_level=confidence_level,
         name=_NAMES["fuse"],
     )
-
-
-def compare_with_permutations(
-    values: FloatArray, order: FloatArray, tie: float
-) -> tuple[FloatArray, float]:
-    """Return the values of the permutations, sorted, and the p-value of the first labelling.
-
-    `order` is what is compared: values that are no further apart than `tie` count as equal.
-    """
-    as_large = int(np.sum(order[1:] >= order[0] - tie))
-    null = np.sort(values[1:])
-    null.flags.writeable = False
-    return null, (1 + as_large) / order.size
 
 
 def _squared_errors(
@@ -339,11 +306,3 @@ def _is_fused(statistic: Any, bandwidth: Any) -> bool:
             "bandwidth out, or use statistic='ise'."
         )
     return statistic == "fuse" or (statistic is None and bandwidth is None)
-
-
-def check_test_options(n_permutations: Any, confidence_level: Any) -> None:
-    """Raise if these are not a number of permutations and a confidence level."""
-    if not (isinstance(n_permutations, Integral) and int(n_permutations) >= 1):
-        raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}.")
