@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 
 from mercer.graphs import _neighbors as module
 from mercer.graphs import _search as search
@@ -207,3 +208,16 @@ def test_numbers_of_neighbours_and_radii_are_checked():
     for options in ({"n_neighbors": 0}, {"radius": -1.0}, {"radius": np.nan}):
         with pytest.raises(ValueError, match="n_neighbors must be 1 or more and radius 0 or more"):
             neighbor_graph(np.ones((3, 2)), **options)
+
+
+def test_a_matrix_of_ones_own_holds_numbers_alone():
+    X = np.arange(4.0)[:, None]
+    own = np.eye(4)[[1, 2, 3, 0]]
+    expected = neighbor_graph(X, neighborhood=own).toarray()
+    assert np.array_equal(neighbor_graph(X, neighborhood=own.astype(object)).toarray(), expected)
+    own[2, 0] = np.nan
+    for unknown in (own, csr_array(own)):
+        with pytest.raises(ValueError, match="has NaN in row 2, column 0"):
+            neighbor_graph(X, neighborhood=unknown)
+    with pytest.raises(ValueError, match="must hold numbers"):
+        neighbor_graph(X, neighborhood=np.full((4, 4), "no"))

@@ -175,6 +175,13 @@ def stacked(columns: list[Any]) -> Any:
     return da.stack(columns, axis=1).rechunk({1: -1})
 
 
+def side_by_side(parts: list[Any]) -> Any:
+    """Return the columns of all matrices, which are cut alike, in one."""
+    import dask.array as da
+
+    return da.concatenate(parts, axis=1).rechunk({1: -1})
+
+
 def over_rows(
     function: Callable[..., Any], merge: Callable[[Any, Any], Any], sums: Any, weights: Any
 ) -> Any:

@@ -28,6 +28,7 @@ __all__ = [
     "of_class",
     "ones",
     "over_rows",
+    "side_by_side",
     "spread",
     "stacked",
     "take_rows",
@@ -135,6 +136,11 @@ def of_class(codes: Array, c: int, X: Array, weights: Array) -> tuple[Array, Arr
 def stacked(columns: list[Array]) -> Array:
     """Return vectors as the columns of one array."""
     return array_namespace(columns[0]).stack(columns, axis=1)
+
+
+def side_by_side(parts: list[Array]) -> Array:
+    """Return the columns of all matrices in one."""
+    return array_namespace(*parts).concat(parts, axis=1)
 
 
 def over_rows(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from mercer._arrays import Array, refuse_tensor, take_rows, to_numpy
 from mercer._sklearn import get_namespace
 from mercer.samples._checks import (
+    as_array,
     check_rows,
     check_same_library,
     check_span,
@@ -26,6 +27,7 @@ from mercer.samples._checks import (
     wide_enough,
 )
 from mercer.samples._dask_arrays import (
+    as_blocks,
     check_dask_rows,
     check_dask_weights,
     class_codes,
@@ -270,6 +272,18 @@ def check_sample(
     return wide_enough(X, weights), weights
 
 
+def check_unlabelled(model: Any, X: Any, sample_weight: Any) -> tuple[Array, Any]:
+    """Check what users pass to a `fit` without classes; return rows and weights, or None.
+
+    Rows of weight 0 are gone; the model learns the number and the names of the columns.
+    """
+    if not is_in_blocks(X):
+        X = validate_training(model, X)
+    elif X.ndim == 2 and not np.isnan(X.shape[0]):
+        validate_data(model, X, skip_check_array=True)
+    return check_sample(X, sample_weight)
+
+
 def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
     """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
     if is_in_blocks(X, Y):
@@ -278,6 +292,29 @@ def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, A
     Y, w_y = check_sample(Y, w_y, names=("Y", "sample_weight_y"), of=X)
     X, Y = match_rows(X, Y)
     return X, w_x, Y, w_y
+
+
+def check_sides(X: Any, Y: Any) -> tuple[Array, Array]:
+    """Return two sets of columns of the same rows in one library and home.
+
+    A vector is one column; rows in blocks are cut alike.
+    """
+    X, Y = (_as_columns(A, name) for A, name in ((X, "X"), (Y, "Y")))
+    if is_in_blocks(X, Y):
+        check_same_library(Y, "Y", X)
+    X, _ = check_sample(X, None, of=Y if is_in_blocks(Y) else None)
+    Y, _ = check_sample(Y, None, names=("Y", "sample_weight"), of=X)
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and Y has {Y.shape[0]}: each row of X belongs to the row of "
+            "Y at the same place."
+        )
+    return X, as_blocks(Y, X) if is_in_blocks(X) else Y
+
+
+def _as_columns(A: Any, name: str) -> Array:
+    A = as_array(A, name)
+    return A[:, None] if A.ndim == 1 else A
 
 
 def _check_dask_sample(

@@ -1,0 +1,86 @@
+"""Products of two sets of columns under many pairings of their rows.
+
+If X and Y are independent, every order of the rows of Y is as likely as the one that was seen.  A
+permutation test may draw orders at random, or take all orders of a group of permutations that is
+chosen without a look at the data: both are exact.
+
+For many rows the group is cyclic: rows are dealt at random onto circles of m places, and all
+circles turn together.  The sums over the rows at all m turns are correlations, which a Fourier
+transform computes together, at about the price of four of them alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, rfft
+
+from mercer._arrays import FloatArray
+from mercer._memory import row_slabs, working_memory
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Pairings that were drawn: row i of X meets row orders[b, i] of Y; the first is as given."""
+
+    orders: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.orders)
+
+    def products(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return AᵀB for each pairing of their rows: (pairings, columns of A, columns of B)."""
+        out = np.empty((len(self), A.shape[1], B.shape[1]))
+        for product, order in zip(out, self.orders, strict=True):
+            np.matmul(A.T, B[order], out=product)
+        return out
+
+
+@dataclass(frozen=True)
+class Turns:
+    """All turns of rows on circles of `n_places`; rows that no circle has room for stay.
+
+    Attributes
+    ----------
+    n_places : int
+        Places on a circle: how many turns there are, the one as given among them.
+    rows : NDArray of int of shape (n,)
+        Rows in the order in which they are dealt, the first places of all circles first.
+    """
+
+    n_places: int
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.n_places
+
+    def products(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return AᵀB for each pairing of their rows: (pairings, columns of A, columns of B)."""
+        m = self.n_places
+        n_circles = len(self.rows) // m
+        dealt, left = np.split(self.rows, [m * n_circles])
+        circles = dealt.reshape(m, n_circles)
+        width = A.shape[1] + B.shape[1]
+        spectrum = np.zeros((m // 2 + 1, A.shape[1], B.shape[1]), dtype=np.complex128)
+        for start, stop in row_slabs(n_circles, 24 * m * width, working_memory() // 4):
+            places = circles[:, start:stop]
+            spectrum_a = rfft(A[places], axis=0)  # (frequencies, circles, columns)
+            spectrum_b = rfft(B[places], axis=0)
+            spectrum += np.conj(spectrum_a).transpose(0, 2, 1) @ spectrum_b
+        out: FloatArray = irfft(spectrum, n=m, axis=0, overwrite_x=True)
+        return out + A[left].T @ B[left]
+
+
+def draw_pairings(
+    n_rows: int, n_permutations: int, random: np.random.RandomState
+) -> Orders | Turns:
+    """Return at least n_permutations pairings and the one as given, which is the first."""
+    n_pairings = n_permutations + 1
+    if n_rows < n_pairings:
+        orders = [np.arange(n_rows)]
+        orders += [random.permutation(n_rows) for _ in range(n_permutations)]
+        return Orders(np.array(orders))
+    # A few places more may leave fewer rows without a circle.
+    sizes = np.arange(n_pairings, min(n_pairings * 5 // 4, n_rows) + 1)
+    n_places = int(sizes[np.argmin(n_rows % sizes)])
+    return Turns(n_places, random.permutation(n_rows))
