@@ -13,6 +13,7 @@ from sklearn import config_context
 
 from information.samples import two_classes
 from mercer.information import _blocks, two_sample_test
+from mercer.kernels import get_kernel
 
 EXPONENTS = np.arange(-6, 4) / 2  # of 2, of the width over the median distance
 
@@ -61,17 +62,17 @@ def _kernel_of(Z, W, kernel, width):
     return np.exp(-(r**2) / (2 * width**2)) if kernel == "gaussian" else np.exp(-r / width)
 
 
+@pytest.mark.parametrize("slab", [10, 4096])
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("sizes", [(40, 40), (23, 61), (9, 100, 30)])
-def test_sums_between_blocks_are_sums_of_pairs(monkeypatch, sizes, kernel):
+def test_sums_between_blocks_are_sums_of_pairs(monkeypatch, sizes, kernel, slab):
+    monkeypatch.setattr(_blocks, "_ONE_SLAB", slab)
     monkeypatch.setattr(_blocks, "_BLOCKS", 12)
     monkeypatch.setattr(_blocks, "_LEAST_BLOCKS", 3)
     rng = np.random.default_rng(0)
     parts = [rng.normal(size=(size, 3)) for size in sizes]
     random = np.random.RandomState(0)
     blocks = _blocks.deal_blocks(sizes, random)
-    from mercer.kernels import get_kernel
-
     widths = np.array([0.5, 2.0])
     sums = _blocks.block_sums(parts, blocks, get_kernel(kernel), widths, random)
     Z = np.concatenate(parts)
@@ -103,8 +104,6 @@ def test_blocks_hold_each_row_at_most_once(sizes, seed):
 def test_landmarks_are_a_low_rank_kernel(monkeypatch):
     """With as many landmarks as it takes, the sums are those of all pairs."""
     monkeypatch.setattr(_blocks, "_BLOCKS", 20)
-    from mercer.kernels import get_kernel
-
     rng = np.random.default_rng(0)
     parts = [rng.normal(size=(200, 2)), rng.normal(size=(200, 2))]
     kernel, widths = get_kernel("gaussian"), np.array([1.0, 3.0])
