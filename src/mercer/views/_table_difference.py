@@ -49,7 +49,8 @@ class TableDifference:
     pvalue : float
         Of all columns together, by permutations.
     squared_error : float
-        Integrated squared error of the two densities, in units of the kernel's peak.
+        Integrated squared error of the two densities, in units of the kernel's peak; the bandwidth
+        is that of the median distance.
     expected_squared_error : float
         Its median where rows are dealt at random.
     divergence : float
