@@ -123,8 +123,8 @@ def measure_tables(
     X, is_second = X.iloc[rows], is_second[rows]
     if len(rows) < len(first.frame) + len(second.frame):
         notes.append(
-            f"All columns together are tested on {grouped(_MAX_ROWS)} rows at random of a longer "
-            "table, and so is the AUC."
+            f"The test of all columns and the AUC are of {grouped(_MAX_ROWS)} rows at random of a "
+            "longer table."
         )
     Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
     result = two_sample_test(
