@@ -98,6 +98,8 @@ def test_sentences():
     X, y = labelled(30)
     with pytest.raises(ValueError, match="two_sample_test takes no Dask array"):
         information.two_sample_test(X, cut(X))
+    with pytest.raises(ValueError, match="k_sample_test takes no Dask array"):
+        information.k_sample_test(cut(X), y)
     with pytest.raises(ValueError, match="sample_weight is zero everywhere"):
         information.information_potential(cut(X), bandwidth=1.0, sample_weight=np.zeros(30))
     bad = np.ones(30)

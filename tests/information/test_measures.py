@@ -47,11 +47,13 @@ MERCER_ONLY = [
 def test_every_measure_is_tested():
     elsewhere = {
         "IndependenceTestResult",
+        "KSampleTestResult",
         "TwoSampleTestResult",
         "cauchy_schwarz_mutual_information",
         "euclidean_mutual_information",
         "hilbert_schmidt_independence",
         "independence_test",
+        "k_sample_test",
         "renyi_entropy",
         "two_sample_test",
     }

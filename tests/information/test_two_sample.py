@@ -102,12 +102,14 @@ def test_many_columns_do_not_drown(statistic):
     assert np.isfinite(narrow.statistic)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_scale_and_offset(scale):
+@pytest.mark.parametrize("bandwidth", ["median", None])
+@pytest.mark.parametrize("scale", [1e-150, 1e-12, 1e12, 1e150])
+def test_scale_and_offset(scale, bandwidth):
     X, Y = two_classes("moons")
-    plain = two_sample_test(X, Y + 0.2, random_state=0, n_permutations=99)
-    scaled = two_sample_test(X * scale, (Y + 0.2) * scale, random_state=0, n_permutations=99)
-    offset = two_sample_test(X + 1e5, Y + 0.2 + 1e5, random_state=0, n_permutations=99)
+    options = {"bandwidth": bandwidth, "random_state": 0, "n_permutations": 99}
+    plain = two_sample_test(X, Y + 0.2, **options)
+    scaled = two_sample_test(X * scale, (Y + 0.2) * scale, **options)
+    offset = two_sample_test(X + 1e5, Y + 0.2 + 1e5, **options)
     assert scaled.bandwidth == pytest.approx(plain.bandwidth * scale)
     for other in (scaled, offset):
         assert other.pvalue == plain.pvalue
@@ -117,13 +119,13 @@ def test_scale_and_offset(scale):
 def test_median_makes_the_kernel_as_wide_as_the_median_distance():
     X, Y = two_classes("wine")
     median = np.median(pdist(np.concatenate([X, Y])))
-    gaussian = two_sample_test(X, Y, n_permutations=1)
+    options = {"bandwidth": "median", "n_permutations": 1, "random_state": 0}
+    gaussian = two_sample_test(X, Y, **options)
     assert gaussian.bandwidth * np.sqrt(2) == pytest.approx(median)
-    assert two_sample_test(X, Y, n_permutations=1, kernel="exponential").bandwidth == pytest.approx(
-        median
-    )
+    assert two_sample_test(X, Y, kernel="exponential", **options).bandwidth == pytest.approx(median)
+    assert two_sample_test(X, Y, statistic="ise", **options).bandwidth == gaussian.bandwidth
     many = np.random.default_rng(0).normal(size=(1500, 1))
-    found = two_sample_test(many[:700], many[700:], n_permutations=1, random_state=0).bandwidth
+    found = two_sample_test(many[:700], many[700:], **options).bandwidth
     assert found == pytest.approx(np.median(pdist(many)) / np.sqrt(2), rel=0.1)
 
 
@@ -150,18 +152,20 @@ def test_does_not_depend_on_memory(statistic):
 
 def test_memory_stays_within_the_budget():
     X = np.random.default_rng(0).normal(size=(6000, 2))
-    two_sample_test(X[:100], X[100:200], n_permutations=9)  # compiles
+    options = {"bandwidth": "median", "random_state": 0}
+    two_sample_test(X[:100], X[100:200], n_permutations=9, **options)  # compiles
     with config_context(working_memory=16):
         tracemalloc.start()
-        two_sample_test(X[:3000], X[3000:], n_permutations=199, random_state=0)
+        two_sample_test(X[:3000], X[3000:], n_permutations=199, **options)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peak < 24 * 2**20  # the kernel matrix would be 288 MB
 
 
-def test_float32_and_torch(torch):
+@pytest.mark.parametrize("bandwidth", ["median", None])
+def test_float32_and_torch(torch, bandwidth):
     X, Y = two_classes("iris")
-    options = {"n_permutations": 199, "random_state": 0}
+    options = {"bandwidth": bandwidth, "n_permutations": 199, "random_state": 0}
     plain = two_sample_test(X[:, :2], Y[:, :2] - 1.2, **options)
     tensors = (torch.tensor(X[:, :2], requires_grad=True), torch.tensor(Y[:, :2] - 1.2))
     for single in (False, True):
@@ -191,7 +195,8 @@ def test_result_reads_well():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"statistic": "mmd"}, "statistic must be 'ise' or 'cauchy_schwarz', got 'mmd'"),
+        ({"statistic": "mmd"}, "statistic must be one of 'fuse', 'ise', 'cauchy_schwarz' or None"),
+        ({"statistic": "fuse", "bandwidth": 1.0}, "'fuse' takes widths of its own"),
         ({"n_permutations": 0}, "n_permutations must be a positive integer, got 0"),
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1, got 95"),
         ({"kernel": "epanechnikov"}, "A two-sample test needs a Mercer"),
@@ -227,12 +232,15 @@ def test_windows_that_meet_nowhere_are_refused():
 def test_the_median_is_that_of_the_distance_of_the_kernel(kernel, metric):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 50)), rng.normal(size=(25, 50))
-    found = two_sample_test(X, Y, n_permutations=1, kernel=kernel, random_state=0)
+    options = {"bandwidth": "median", "n_permutations": 1, "random_state": 0}
+    found = two_sample_test(X, Y, kernel=kernel, **options)
     expected = np.median(pdist(np.concatenate([X, Y]), metric))
     assert found.bandwidth == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("bandwidth", ["median", None])
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "cauchy"])
-def test_rows_that_are_all_the_same_and_far_from_the_origin(kernel):
+def test_rows_that_are_all_the_same_and_far_from_the_origin(kernel, bandwidth):
     X, Y = np.full((3, 1), 2e150), np.full((4, 1), 2e150)
-    assert two_sample_test(X, Y, n_permutations=9, kernel=kernel, random_state=0).statistic == 0
+    options = {"bandwidth": bandwidth, "n_permutations": 9, "random_state": 0}
+    assert two_sample_test(X, Y, kernel=kernel, **options).statistic == 0

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from mercer._system.vocabulary import USUAL_BOUND
 from mercer._system.words import count_of, grouped, p_number, percent
 from mercer.cli._output import check_output, console, one_line, print_json, print_notes, status
 
@@ -25,7 +26,7 @@ def measure(
     second: Annotated[str, typer.Argument(metavar="B", help="Another, with the same columns.")],
     bound: Annotated[
         float, typer.Option(help="An AUC up to this one does not matter in practice: 0.5 to 1.")
-    ] = 0.6,
+    ] = USUAL_BOUND,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for a page to look at: .html.")
     ] = None,

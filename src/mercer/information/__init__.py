@@ -24,8 +24,9 @@ The dependence of two sets of columns is the squared error, or the divergence, b
 density and the product of both: :func:`euclidean_mutual_information`, which is
 :func:`hilbert_schmidt_independence` but for a factor, and
 :func:`cauchy_schwarz_mutual_information`.  :func:`renyi_entropy` is the entropy of any order.
-:func:`two_sample_test` asks whether a divergence is larger than chance, and
-:func:`independence_test` whether a dependence is.
+:func:`two_sample_test` asks whether a divergence is larger than chance, without a bandwidth if
+need be, :func:`k_sample_test` does so for three samples and more, and :func:`independence_test`
+asks whether a dependence is.
 
 >>> import numpy as np
 >>> from mercer.information import cauchy_schwarz_divergence
@@ -52,6 +53,7 @@ from mercer.information._divergences import (
 )
 from mercer.information._entropy import renyi_entropy
 from mercer.information._independence import IndependenceTestResult, independence_test
+from mercer.information._k_sample import KSampleTestResult, k_sample_test
 from mercer.information._laplacian_cut import (
     laplacian_information_cut,
     log_laplacian_information_cut,
@@ -65,6 +67,7 @@ from mercer.information._two_sample import TwoSampleTestResult, two_sample_test
 
 __all__ = [
     "IndependenceTestResult",
+    "KSampleTestResult",
     "TwoSampleTestResult",
     "cauchy_schwarz_divergence",
     "cauchy_schwarz_mutual_information",
@@ -75,6 +78,7 @@ __all__ = [
     "information_cut",
     "information_potential",
     "integrated_squared_error",
+    "k_sample_test",
     "laplacian_information_cut",
     "log_cross_information_potential",
     "log_information_cut",
