@@ -58,9 +58,12 @@ def test_products_of_orders():
     A, B = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     pairings = draw_pairings(9, 20, _random())
     assert isinstance(pairings, Orders)
-    expected = [A.T @ B[order] for order in pairings.orders]
+    expected = [A.T @ B[order] for order in pairings]
     np.testing.assert_allclose(pairings.products(A, B), expected, atol=1e-13)
-    assert (pairings.orders[0] == np.arange(9)).all()
+    orders = np.array(list(pairings))
+    assert (orders[0] == np.arange(9)).all()
+    assert (np.sort(orders, axis=1) == np.arange(9)).all()
+    assert len(np.unique(orders, axis=0)) == 21
 
 
 @pytest.mark.parametrize("n", [99, 100, 101, 1234, 100_000])
@@ -78,7 +81,7 @@ def test_columns_have_the_centred_kernel_as_their_products(n, d):
     X = np.random.default_rng(0).normal(size=(n, d))
     side = kernel_columns(X, None, _random())
     assert len(side) == 6
-    for part, h in zip(side, side.bandwidths, strict=True):
+    for part, h in zip(side.parts(), side.bandwidths, strict=True):
         A = side.columns[:, part]
         np.testing.assert_allclose(A.mean(axis=0), 0, atol=1e-14)
         assert np.linalg.norm(A.T @ A) == pytest.approx(1)
@@ -280,6 +283,18 @@ def test_memory_does_not_grow_with_pairs():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 600 * 8 * len(x) + 2**25  # the matrix of all pairs takes 20 000 numbers a row
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("n", [60, 150])
+def test_does_not_depend_on_memory(measure, n):
+    x, y = np.random.default_rng(0).normal(size=(2, n))
+    options = {"measure": measure, "random_state": 0, "n_permutations": 99}
+    plain = independence_test(x, x + 2 * y, **options)
+    with config_context(working_memory=0.1):
+        small = independence_test(x, x + 2 * y, **options)
+    assert small.pvalue == plain.pvalue
+    np.testing.assert_allclose(small.null_distribution, plain.null_distribution, rtol=1e-6)
 
 
 def test_sentence_and_repetition():

@@ -9,6 +9,7 @@ circles turn together.  The sums over the rows at all m turns are correlations, 
 transform computes together, at about the price of four of them alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,17 +22,26 @@ from mercer._memory import row_slabs, working_memory
 
 @dataclass(frozen=True)
 class Orders:
-    """Pairings that were drawn: row i of X meets row orders[b, i] of Y; the first is as given."""
+    """Pairings that are drawn, again and again the same: the first is the one as given."""
 
-    orders: NDArray[np.int64]
+    n_rows: int
+    n_pairings: int
+    seed: int
 
     def __len__(self) -> int:
-        return len(self.orders)
+        return self.n_pairings
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        """Yield for each pairing the rows of Y that the rows of X meet."""
+        random = np.random.RandomState(self.seed)
+        yield np.arange(self.n_rows)
+        for _ in range(self.n_pairings - 1):
+            yield random.permutation(self.n_rows)
 
     def products(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return AᵀB for each pairing of their rows: (pairings, columns of A, columns of B)."""
         out = np.empty((len(self), A.shape[1], B.shape[1]))
-        for product, order in zip(out, self.orders, strict=True):
+        for product, order in zip(out, self, strict=True):
             np.matmul(A.T, B[order], out=product)
         return out
 
@@ -77,9 +87,7 @@ def draw_pairings(
     """Return at least n_permutations pairings and the one as given, which is the first."""
     n_pairings = n_permutations + 1
     if n_rows < n_pairings:
-        orders = [np.arange(n_rows)]
-        orders += [random.permutation(n_rows) for _ in range(n_permutations)]
-        return Orders(np.array(orders))
+        return Orders(n_rows, n_pairings, int(random.randint(2**31 - 1)))
     # A few places more may leave fewer rows without a circle.
     sizes = np.arange(n_pairings, min(n_pairings * 5 // 4, n_rows) + 1)
     n_places = int(sizes[np.argmin(n_rows % sizes)])
