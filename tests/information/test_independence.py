@@ -139,11 +139,15 @@ def test_statistic_of_one_pair_of_widths_is_the_measure():
 
 
 def test_ratios_come_from_columns():
-    X, Y = np.random.default_rng(0).normal(size=(2, 30, 1))
-    x, y = (kernel_columns(A, 0.7, _random()) for A in (X, Y))
-    ratio = _log_ratios((x.columns.T @ y.columns / 30)[None], x.means, y.means)
-    joint, marginal, cross = oracle.potentials(X, Y, 0.7, 0.7)
-    assert ratio[0] == pytest.approx(np.log(joint * marginal / cross**2), rel=0.05)
+    """V_J, V_M and V_C are means of products of uncentred kernels FFᵀ and GGᵀ."""
+    rng = np.random.default_rng(0)
+    F, G = rng.uniform(size=(30, 3)), rng.uniform(size=(30, 4))
+    G[:, 0] = F[:, 0] ** 2
+    K, L = F @ F.T, G @ G.T
+    joint, marginal, cross = (K * L).mean(), K.mean() * L.mean(), (K.mean(0) * L.mean(0)).mean()
+    A, B = F - F.mean(0), G - G.mean(0)
+    found = _log_ratios((A.T @ B / 30)[None], F.mean(0), G.mean(0))
+    assert found[0] == pytest.approx(np.log(joint * marginal / cross**2), rel=1e-9)
 
 
 def test_tails():
