@@ -1,6 +1,8 @@
 """Are X and Y independent?  A permutation test that has no width to set."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from numbers import Integral
 from typing import Any
 
@@ -173,7 +175,36 @@ def independence_test(
         kernel_columns(A, None if isinstance(h, str) and h == "ladder" else h, random)
         for A, h in zip(sides, bandwidth_of_sides(bandwidth), strict=True)
     )
-    agreements, statistics = _of_all_pairings(x, y, measure, int(n_permutations), random)
+    return _test_sides(x, y, measure, int(n_permutations), confidence_level, random)
+
+
+def pairwise_independence(
+    sides: Sequence[FloatArray],
+    *,
+    n_permutations: int,
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+) -> Iterator[tuple[int, int, IndependenceTestResult]]:
+    """Test each two of several sides of the same rows, as :func:`independence_test` does.
+
+    Yields the numbers of both sides and what was found; the kernels of a side are made once.
+    """
+    random = check_random_state(random_state)
+    columns = [kernel_columns(np.asarray(A, np.float64), None, random) for A in sides]
+    for (i, x), (j, y) in combinations(enumerate(columns), 2):
+        yield i, j, _test_sides(x, y, "hsic", n_permutations, confidence_level, random)
+
+
+def _test_sides(
+    x: KernelColumns,
+    y: KernelColumns,
+    measure: str,
+    n_permutations: int,
+    confidence_level: float,
+    random: np.random.RandomState,
+) -> IndependenceTestResult:
+    """Return what all pairings of two sides say."""
+    agreements, statistics = _of_all_pairings(x, y, measure, n_permutations, random)
     evidence = _log_weights(len(x), len(y))[:, None] - _log_tails(statistics)
     fused = evidence.max(axis=0)
     as_large = fused >= fused[0] - _ROUNDING * (1 + abs(fused[0]))
