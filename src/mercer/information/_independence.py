@@ -15,7 +15,12 @@ from mercer._memory import row_slabs, working_memory
 from mercer._system.words import p_value
 from mercer.information._joint import bandwidth_of_sides
 from mercer.information._kernel_columns import MOST_COLUMNS, KernelColumns, kernel_columns
-from mercer.information._pairings import draw_pairings
+from mercer.information._pairings import (
+    Pairings,
+    draw_many_pairings,
+    draw_pairings,
+    squared_sizes,
+)
 from mercer.samples import check_sides, refuse_dask
 
 _MEASURES = ("hsic", "cauchy_schwarz")
@@ -175,7 +180,8 @@ def independence_test(
         kernel_columns(A, None if isinstance(h, str) and h == "ladder" else h, random)
         for A, h in zip(sides, bandwidth_of_sides(bandwidth), strict=True)
     )
-    return _test_sides(x, y, measure, int(n_permutations), confidence_level, random)
+    pairings = draw_pairings(len(sides[0]), int(n_permutations), random)
+    return _test_sides(x, y, measure, pairings, confidence_level)
 
 
 def pairwise_independence(
@@ -190,21 +196,21 @@ def pairwise_independence(
     Yields the numbers of both sides and what was found; the kernels of a side are made once.
     """
     random = check_random_state(random_state)
+    pairings = draw_many_pairings(len(sides[0]), n_permutations, random)
     columns = [kernel_columns(np.asarray(A, np.float64), None, random) for A in sides]
     for (i, x), (j, y) in combinations(enumerate(columns), 2):
-        yield i, j, _test_sides(x, y, "hsic", n_permutations, confidence_level, random)
+        yield i, j, _test_sides(x, y, "hsic", pairings, confidence_level)
 
 
 def _test_sides(
     x: KernelColumns,
     y: KernelColumns,
     measure: str,
-    n_permutations: int,
+    pairings: Pairings,
     confidence_level: float,
-    random: np.random.RandomState,
 ) -> IndependenceTestResult:
     """Return what all pairings of two sides say."""
-    agreements, statistics = _of_all_pairings(x, y, measure, n_permutations, random)
+    agreements, statistics = _of_all_pairings(x, y, measure, pairings)
     evidence = _log_weights(len(x), len(y))[:, None] - _log_tails(statistics)
     fused = evidence.max(axis=0)
     as_large = fused >= fused[0] - _ROUNDING * (1 + abs(fused[0]))
@@ -223,15 +229,10 @@ def _test_sides(
 
 
 def _of_all_pairings(
-    x: KernelColumns,
-    y: KernelColumns,
-    measure: str,
-    n_permutations: int,
-    random: np.random.RandomState,
+    x: KernelColumns, y: KernelColumns, measure: str, pairings: Pairings
 ) -> tuple[FloatArray, FloatArray]:
     """Return how well kernels agree, and the measure: (pairs of widths, pairings) each."""
     n = len(x.columns)
-    pairings = draw_pairings(n, n_permutations, random)
     shape = (len(x), len(y), len(pairings))
     agreements, statistics = np.empty(shape), np.empty(shape)
     parts_x, bytes_of_part = x.parts(), 32 * len(pairings) * MOST_COLUMNS**2
@@ -242,10 +243,11 @@ def _of_all_pairings(
             products = pairings.products(A, y.columns[:, of_y])
             for a in range(start, stop):
                 of_x = parts_x[a]
-                part = products[:, of_x.start - first : of_x.stop - first, :]
-                agreements[a, b] = np.sum(part * part, axis=(1, 2))
+                inside = slice(of_x.start - first, of_x.stop - first)
+                parts = [part[:, inside, :] for part in products]
+                agreements[a, b] = squared_sizes(parts)
                 if measure == "cauchy_schwarz":
-                    statistics[a, b] = _log_ratios(part / n, x.means[of_x], y.means[of_y])
+                    statistics[a, b] = _log_ratios(parts[0] / n, x.means[of_x], y.means[of_y])
                 else:
                     statistics[a, b] = agreements[a, b]
     n_pairs = shape[0] * shape[1]

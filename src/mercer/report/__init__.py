@@ -22,9 +22,16 @@ the script replaces with a canvas of all points, where rows can be pointed at.
 Nothing is fitted here, and no other part of Mercer than :mod:`mercer.comparison` is imported.
 """
 
+from mercer.report._pairs_page import write_pairs_page
 from mercer.report._scatter_page import write_scatter_page
 from mercer.report.comparison._page import write_comparison_report
 from mercer.report.study._markdown import write_markdown
 from mercer.report.study._report import write_report
 
-__all__ = ["write_comparison_report", "write_markdown", "write_report", "write_scatter_page"]
+__all__ = [
+    "write_comparison_report",
+    "write_markdown",
+    "write_pairs_page",
+    "write_report",
+    "write_scatter_page",
+]

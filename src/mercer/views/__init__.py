@@ -1,9 +1,10 @@
-"""Two ways to look at a table before any model is chosen: a map of its rows, and another table.
+"""Ways to look at a table before any model is chosen: a map, its columns, and another table.
 
 ::
 
     LabelledTable ── project_table ──▶ two coordinates for each row           _table_map
         └─ draw_map_within ──▶ those of some rows, if there is time           _table_map
+    Table ── measure_pairs ──▶ which columns depend on each other?            _column_pairs
     Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
 
 Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
@@ -20,6 +21,7 @@ True
 """
 
 from mercer.views._column_difference import ColumnDifference
+from mercer.views._column_pairs import ColumnPair, ColumnPairs, measure_pairs
 from mercer.views._difference import TableDifference, measure_tables
 from mercer.views._table_map import PROJECTIONS, project_table
 from mercer.views._table_map import draw_map as draw_map
@@ -30,7 +32,10 @@ from mercer.views._table_map import shares_by_column as shares_by_column
 __all__ = [
     "PROJECTIONS",
     "ColumnDifference",
+    "ColumnPair",
+    "ColumnPairs",
     "TableDifference",
+    "measure_pairs",
     "measure_tables",
     "project_table",
 ]
