@@ -5,7 +5,6 @@ permutes the rows of the side therefore permutes the rows of its columns, and no
 needs to be looked at again.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -25,7 +24,7 @@ _DISTANCES_OF = 500  # Widths come from the distances of at most this many rows.
 _SHARES = (0.5, 0.25, 0.125, 0.0625)
 _WIDER = (4.0, 2.0)  # Times the median distance: where a Gaussian is almost a parabola.
 _LANDMARKS = 128  # The kernel is made from its values at this many rows.
-_MOST_COLUMNS = 40  # Eigenvectors of the landmarks' kernel matrix are kept up to this number,
+MOST_COLUMNS = 40  # Eigenvectors of the landmarks' kernel matrix are kept up to this number,
 _LEFT_OUT = 0.01  # or until less than this share of the variance is left out.
 _RANK = 1e-10  # Eigenvalues below this share of the largest are rounding errors.
 _BY_DIFFERENCES = 8  # Up to this many columns, distances come from differences.
@@ -55,8 +54,9 @@ class KernelColumns:
     def __len__(self) -> int:
         return len(self.bandwidths)
 
-    def __iter__(self) -> Iterator[slice]:
-        return (slice(a, b) for a, b in pairwise(self.starts.tolist()))
+    def parts(self) -> list[slice]:
+        """Return where the columns of each width are."""
+        return [slice(a, b) for a, b in pairwise(self.starts.tolist())]
 
 
 def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState) -> KernelColumns:
@@ -132,7 +132,7 @@ def _eigenmap(K: FloatArray) -> FloatArray:
     values, vectors = values[::-1], vectors[:, ::-1]
     left_out = np.trace(K) - np.cumsum(values)
     n_columns = 1 + int(np.sum(left_out > _LEFT_OUT * variance))
-    kept = values[: min(n_columns, _MOST_COLUMNS)]
+    kept = values[: min(n_columns, MOST_COLUMNS)]
     kept = kept[kept > _RANK * values[0]]
     mapped: FloatArray = vectors[:, : len(kept)] / np.sqrt(kept)
     return mapped

@@ -17,6 +17,7 @@ here as SVG, from panels of points, lines, bars and maps; no drawing library is 
     mercer project ────► an embedding ───► scatter ─────────────────────► scatter.html
 
     mercer measure ────► TableDifference ───────────────────────────────► difference.html
+        --pairs ───────► ColumnPairs ───────────────────────────────────► pairs.html
     mercer density ────► a panel and a table ───────────────────────────► panel.html
 
 All extend ``frame.html`` (colours, contents, theme, sorting, printing). A scatter is an SVG that
@@ -27,6 +28,7 @@ results of :mod:`mercer.views` are only written down).
 """
 
 from mercer.report._difference_page import write_difference_page
+from mercer.report._pairs_page import write_pairs_page
 from mercer.report._panel_page import write_panel_page
 from mercer.report._scatter_page import write_scatter_page
 from mercer.report.comparison._page import write_comparison_report
@@ -37,6 +39,7 @@ __all__ = [
     "write_comparison_report",
     "write_difference_page",
     "write_markdown",
+    "write_pairs_page",
     "write_panel_page",
     "write_report",
     "write_scatter_page",
