@@ -117,6 +117,17 @@ def test_names_are_those_of_the_bandwidths():
     assert squares.bandwidth_ == least_squares_cross_validation(X).bandwidth
 
 
+@pytest.mark.parametrize("unit", [1e-290, 1e290])
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis"])
+def test_units_at_the_ends_of_floating_point(metric, unit):
+    X, points = sample(40, 2), sample(7, 2, 1)
+    plain = KernelDensity(metric=metric).fit(X)
+    scaled = KernelDensity(metric=metric).fit(X * unit)
+    expected = plain.score_samples(points) - 2 * np.log(unit)
+    assert_allclose(scaled.score_samples(points * unit), expected, rtol=1e-12)
+    assert_allclose(scaled.widths_ / unit, plain.widths_)
+
+
 @pytest.mark.parametrize("d", [1, 40, 784])
 def test_tails_do_not_underflow(d):
     X, points = sample(30, d), 1e4 + sample(5, d, 1)
@@ -210,6 +221,16 @@ def test_many_mirrors_between_narrow_ends():
         images = np.concatenate([s * X + 2 * k for k in range(-40, 41) for s in (1, -1)])
         expected = literal(images, points, h) + np.log(len(images) / 3)
         assert_allclose(model.score_samples(points), expected, rtol=1e-10, atol=1e-13)
+
+
+def test_mirrors_cost_where_they_count_only():
+    X = sample(50, 9)
+    ended = KernelDensity(bandwidth=0.5, bounds=[(-20, 20)] * 9).fit(X)  # 5⁹ mirrors
+    free = KernelDensity(bandwidth=0.5).fit(X)
+    assert_allclose(ended.score_samples(X), free.score_samples(X), rtol=1e-13)
+    wide = KernelDensity(bandwidth=40.0, bounds=[(-20, 20)] * 9).fit(X)
+    with pytest.raises(ValueError, match=r"^bounds would need more than 1000 mirrored copies"):
+        wide.score_samples(X)
 
 
 def test_mirrors_count_in_the_farthest_tails():
