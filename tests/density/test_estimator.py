@@ -242,6 +242,18 @@ def test_mirrors_count_in_the_farthest_tails():
     assert_allclose(ended - free, np.log(2), atol=1e-9)
 
 
+@pytest.mark.parametrize("weights", [None, [2.0, 1.0, 3.0], [0.4, 0.1, 7.0]], ids=str)
+def test_a_lonely_row_at_an_end_is_not_vouched_for_by_its_mirror(weights):
+    X = np.array([[0.0], [1e-3], [30.0]])
+    model = KernelDensity(bandwidth=0.5, bounds=(0, None)).fit(X, sample_weight=weights)
+    found = model.leave_one_out_scores()
+    for i in range(3):
+        rest = np.ones(3) if weights is None else np.array(weights)
+        rest[i] -= 1.0 if weights is None or weights[0] == 2 else rest[i]
+        expected = mirrored(X, X[[i]], np.full(3, 0.5), rest, "gaussian", {0: (0.0, None)})
+        assert_allclose(found[i], expected, rtol=1e-12)
+
+
 def test_abramsons_law():
     X = sample(80, 2)
     model = KernelDensity(bandwidth=0.4, adaptive=True).fit(X)
