@@ -117,6 +117,17 @@ def test_names_are_those_of_the_bandwidths():
     assert squares.bandwidth_ == least_squares_cross_validation(X).bandwidth
 
 
+@pytest.mark.parametrize("unit", [1e-290, 1e290])
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis"])
+def test_units_at_the_ends_of_floating_point(metric, unit):
+    X, points = sample(40, 2), sample(7, 2, 1)
+    plain = KernelDensity(metric=metric).fit(X)
+    scaled = KernelDensity(metric=metric).fit(X * unit)
+    expected = plain.score_samples(points) - 2 * np.log(unit)
+    assert_allclose(scaled.score_samples(points * unit), expected, rtol=1e-12)
+    assert_allclose(scaled.widths_ / unit, plain.widths_)
+
+
 @pytest.mark.parametrize("d", [1, 40, 784])
 def test_tails_do_not_underflow(d):
     X, points = sample(30, d), 1e4 + sample(5, d, 1)
@@ -212,6 +223,16 @@ def test_many_mirrors_between_narrow_ends():
         assert_allclose(model.score_samples(points), expected, rtol=1e-10, atol=1e-13)
 
 
+def test_mirrors_cost_where_they_count_only():
+    X = sample(50, 9)
+    ended = KernelDensity(bandwidth=0.5, bounds=[(-20, 20)] * 9).fit(X)  # 5⁹ mirrors
+    free = KernelDensity(bandwidth=0.5).fit(X)
+    assert_allclose(ended.score_samples(X), free.score_samples(X), rtol=1e-13)
+    wide = KernelDensity(bandwidth=40.0, bounds=[(-20, 20)] * 9).fit(X)
+    with pytest.raises(ValueError, match=r"^bounds would need more than 1000 mirrored copies"):
+        wide.score_samples(X)
+
+
 def test_mirrors_count_in_the_farthest_tails():
     """At an end far from all rows the mirror doubles the density, however low that is."""
     X = np.array([[10.0], [11.0]])
@@ -219,6 +240,18 @@ def test_mirrors_count_in_the_farthest_tails():
     ended = KernelDensity(bandwidth=0.1, bounds=(0, None)).fit(X).score_samples([[0.0]])
     assert free < -4900
     assert_allclose(ended - free, np.log(2), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, [2.0, 1.0, 3.0], [0.4, 0.1, 7.0]], ids=str)
+def test_a_lonely_row_at_an_end_is_not_vouched_for_by_its_mirror(weights):
+    X = np.array([[0.0], [1e-3], [30.0]])
+    model = KernelDensity(bandwidth=0.5, bounds=(0, None)).fit(X, sample_weight=weights)
+    found = model.leave_one_out_scores()
+    for i in range(3):
+        rest = np.ones(3) if weights is None else np.array(weights)
+        rest[i] -= 1.0 if weights is None or weights[0] == 2 else rest[i]
+        expected = mirrored(X, X[[i]], np.full(3, 0.5), rest, "gaussian", {0: (0.0, None)})
+        assert_allclose(found[i], expected, rtol=1e-12)
 
 
 def test_abramsons_law():

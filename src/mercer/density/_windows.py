@@ -19,6 +19,7 @@ from mercer.sums import group_sums, log_kernel_sum
 # 4.5 per cent of what was asked for.
 _TO_AN_OCTAVE = 8
 _MOST_OCTAVES = 500
+_HEAVY = 0.75  # Above this share of a sum its difference to the sum is added up again.
 _BYTES_PER_PAIR = 40  # of the arrays that adding up pairs without a matrix of them holds at once
 
 
@@ -118,15 +119,15 @@ class Windows:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             share = leaving[rows] * np.exp(own - sums)
             out = np.where(sums == -np.inf, sums, sums + np.log1p(-share))
-        # Where most of a sum leaves, the difference has lost its digits.
-        heavy = np.flatnonzero((sums > -np.inf) & ~(share < 0.5))
+        # Where most of a sum leaves, the difference has lost its digits.  Then it is the whole row
+        # that leaves: one of several copies is half of the sum at most.
+        heavy = np.flatnonzero((sums > -np.inf) & ~(share < _HEAVY))
         for start, stop in row_slabs(heavy.size, _BYTES_PER_PAIR * len(Z), working_memory()):
             few = heavy[start:stop]
             columns = zip(points[few].T, Z.T, strict=True)
-            terms = logs((p[:, None] - z for p, z in columns), slice(None))
-            stay = np.tile(weights, (len(few), 1))
-            stay[np.arange(len(few)), rows[few]] -= leaving[rows[few]]
-            out[few] = logsumexp(terms + safe_log(stay), axis=1)
+            terms = logs((p[:, None] - z for p, z in columns), slice(None)) + np.log(weights)
+            terms[np.arange(len(few)), rows[few]] = -np.inf
+            out[few] = logsumexp(terms, axis=1)
         return like(out, self.Z, dtype=xp.float64)
 
     def log_bound(self, gaps: Sequence[FloatArray]) -> FloatArray:
