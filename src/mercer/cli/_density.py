@@ -119,9 +119,6 @@ def _text(found: "TableDensity") -> list[str]:
             for share in SHARES[:2]
         ]
         sentences.append(f"The smallest regions hold {'; '.join(regions)}.")
-    else:
-        shares = listed([percent(share).replace(".0", "") for share in SHARES])
-        sentences.append(f"The smallest regions that hold {shares} of the mass, the first darkest.")
     return sentences
 
 

@@ -105,7 +105,13 @@ class TableDensity:
             {"kind": "raster", "z": bands.tolist(), "extent": extent, "scale": "shade"},
             {**points, "x": rows[0], "y": rows[1]},
         ]
-        return {"x_label": self.columns[0], "y_label": self.columns[1], "layers": layers}
+        shares = listed([f"{100 * share:g} %" for share in SHARES])
+        return {
+            "title": f"The smallest regions that hold {shares} of the mass, the first deepest",
+            "x_label": self.columns[0],
+            "y_label": self.columns[1],
+            "layers": layers,
+        }
 
     def __str__(self) -> str:
         places = [", ".join(significant(value) for value in peak) for peak in self.peaks]
