@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.views import TableDifference
 
 _SHOWN = 20
-DIFFERENT = 1  # the exit code of --fail-on-difference
+DIFFERENT = 3  # the exit code of --fail-on-difference, which no fault has
 
 
 def measure(
@@ -33,7 +33,7 @@ def measure(
     fail: Annotated[
         bool,
         typer.Option(
-            "--fail-on-difference", help="End with exit code 1 if the tables practically differ."
+            "--fail-on-difference", help="End with exit code 3 if the tables practically differ."
         ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
