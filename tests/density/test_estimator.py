@@ -128,6 +128,45 @@ def test_units_at_the_ends_of_floating_point(metric, unit):
     assert_allclose(scaled.widths_ / unit, plain.widths_)
 
 
+def moved(X, h, weights):
+    """Rows moved by h²/2 times the gradient of the log density, row by row."""
+    out = np.empty_like(X)
+    for i, x in enumerate(X):
+        k = weights * np.exp(-((X - x) ** 2).sum(axis=1) / (2 * h**2))
+        gradient = ((X - x) * (k / k.sum())[:, None]).sum(axis=0) / h**2
+        out[i] = x + h**2 / 2 * gradient
+    return out
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "relative"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_rows_are_moved_uphill(weights, d):
+    rng = np.random.default_rng(3)
+    X, points = sample(40, d) + 1e3, sample(10, d, 1) + 1e3
+    w = {None: None, "whole": rng.integers(1, 4, 40) * 1.0, "relative": rng.uniform(0.1, 2, 40)}
+    w = w[weights]
+    counts = np.ones(40) if w is None else w
+    model = KernelDensity(bandwidth=0.5, debiased=True).fit(X, sample_weight=w)
+    Z = moved(X, 0.5, counts)
+    assert_allclose(model.score_samples(points), literal(Z, points, 0.5, counts), rtol=1e-9)
+    found = model.leave_one_out_scores()
+    for i in range(40):
+        rest = counts.copy()
+        rest[i] -= rest[i] if weights == "relative" else 1.0
+        assert_allclose(found[i], literal(Z, X[[i]], 0.5, rest), rtol=1e-9)
+    assert_allclose(  # the same draws, from windows elsewhere
+        model.sample(9, 0), KernelDensity(bandwidth=0.5).fit(Z, sample_weight=w).sample(9, 0)
+    )
+
+
+def test_debiased_peaks_are_higher():
+    X = sample(4000, 1)
+    plain = KernelDensity(bandwidth=0.5).fit(X).score_samples([[0.0]])
+    debiased = KernelDensity(bandwidth=0.5, debiased=True).fit(X).score_samples([[0.0]])
+    truth = -0.5 * np.log(2 * np.pi)
+    assert abs(debiased - truth) < 0.4 * abs(plain - truth)
+
+
 @pytest.mark.parametrize("d", [1, 40, 784])
 def test_tails_do_not_underflow(d):
     X, points = sample(30, d), 1e4 + sample(5, d, 1)
@@ -321,6 +360,7 @@ BAD = [
     ({"bounds": {1: (0, None)}}, r"^X contains -0\.\d+ in row 0, column 1, which is beyond its"),
     ({"bounds": [(-9, 9), None], "metric": "mahalanobis"}, r"^bounds needs windows along"),
     ({"kernel": "laplacian", "metric": "mahalanobis"}, r"^kernel='laplacian' needs windows along"),
+    ({"debiased": True, "adaptive": True}, r"^debiased=True needs kernel='gaussian', adaptive"),
     ({"kernel": "cauchy"}, r"^kernel 'cauchy' is not a density in two or more dimensions"),
     ({"kernel": "tophat"}, r"'kernel' parameter of KernelDensity must be a str among .*gaussian"),
     ({"bandwidth": "least-squares-cv", "kernel": "exponential"}, r"^Least-squares .* needs kernel"),

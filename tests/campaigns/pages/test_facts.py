@@ -56,8 +56,6 @@ SAID = [
     ("comparison.md", "below # disagreements", private("comparison._FEW")),
     ("comparison.md", "less than # % of an equal share", 100 * private("comparison._RARE")),
     ("density.md", "contribute more than exp(−#) of the sum", private("density._NEGLECTED")),
-    ("density.md", "no factor is off by more than # per cent",
-     round(100 * (2 ** (0.5 / private("density._TO_AN_OCTAVE")) - 1), 1)),
     ("discriminants.md", "Width: # rows, # random landmarks",
      private("discriminants._ROWS"), private("discriminants._LANDMARKS", "tune_width")),
     ("discriminants.md", "Nodes: # rows (classes ∝ n^#), # candidates (∝ √n; # above # classes)",
