@@ -25,6 +25,7 @@ from mercer.sums import kernel_sum
 
 GRID = np.linspace(-6, 6, 6001)
 STEP = GRID[1] - GRID[0]
+PEER = "improved Sheather–Jones of KDEpy"
 LADDER = 2.0 ** (np.arange(-10, 4) / 2)  # of standard deviations times n^(-1/5)
 
 
@@ -128,7 +129,7 @@ def rules():
     names = ("improved-sheather-jones", "likelihood-cv", "least-squares-cv")
     found |= {name: by_name(name) for name in names}
     if find_spec("KDEpy"):
-        found["KDEpy's ISJ"] = of_kdepy
+        found[PEER] = of_kdepy
     return found
 
 
@@ -153,13 +154,15 @@ def errors(X, density):
     for name, rule in rules().items():
         h = float(rule(X))
         found[name] = error(X, density, h)
+        if name == PEER:
+            continue
         found[f"{name}, adaptive"] = error(X, density, h, adaptive=True)
-        found[f"{name}, SD-KDE"] = error(shifted(X, h), density, h)
+        found[f"{name}, SD-KDE"] = error(X, density, h, debiased=True)
     h = own_width(X, widths)
     found["its own least-squares-cv, SD-KDE"] = error(shifted(X, h), density, h)
     found["best width"] = min(error(X, density, h) for h in widths)
     found["best width, adaptive"] = min(error(X, density, h, adaptive=True) for h in widths)
-    found["best width, SD-KDE"] = min(error(shifted(X, h), density, h) for h in widths)
+    found["best width, SD-KDE"] = min(error(X, density, h, debiased=True) for h in widths)
     return found
 
 

@@ -42,6 +42,7 @@ VARIANTS = {
     "DensityOutlierDetector share": lambda: mercer.DensityOutlierDetector(contamination=0.1),
     "KernelDensity adaptive": lambda: mercer.KernelDensity(adaptive=True),
     "KernelDensity cross-validated": lambda: mercer.KernelDensity(bandwidth="likelihood-cv"),
+    "KernelDensity debiased": lambda: mercer.KernelDensity(debiased=True),
     "KernelDensity mahalanobis": lambda: mercer.KernelDensity(
         bandwidth="scott", metric="mahalanobis"
     ),

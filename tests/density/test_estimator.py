@@ -117,6 +117,56 @@ def test_names_are_those_of_the_bandwidths():
     assert squares.bandwidth_ == least_squares_cross_validation(X).bandwidth
 
 
+@pytest.mark.parametrize("unit", [1e-290, 1e290])
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis"])
+def test_units_at_the_ends_of_floating_point(metric, unit):
+    X, points = sample(40, 2), sample(7, 2, 1)
+    plain = KernelDensity(metric=metric).fit(X)
+    scaled = KernelDensity(metric=metric).fit(X * unit)
+    expected = plain.score_samples(points) - 2 * np.log(unit)
+    assert_allclose(scaled.score_samples(points * unit), expected, rtol=1e-12)
+    assert_allclose(scaled.widths_ / unit, plain.widths_)
+
+
+def moved(X, h, weights):
+    """Rows moved by h²/2 times the gradient of the log density, row by row."""
+    out = np.empty_like(X)
+    for i, x in enumerate(X):
+        k = weights * np.exp(-((X - x) ** 2).sum(axis=1) / (2 * h**2))
+        gradient = ((X - x) * (k / k.sum())[:, None]).sum(axis=0) / h**2
+        out[i] = x + h**2 / 2 * gradient
+    return out
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "relative"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_rows_are_moved_uphill(weights, d):
+    rng = np.random.default_rng(3)
+    X, points = sample(40, d) + 1e3, sample(10, d, 1) + 1e3
+    w = {None: None, "whole": rng.integers(1, 4, 40) * 1.0, "relative": rng.uniform(0.1, 2, 40)}
+    w = w[weights]
+    counts = np.ones(40) if w is None else w
+    model = KernelDensity(bandwidth=0.5, debiased=True).fit(X, sample_weight=w)
+    Z = moved(X, 0.5, counts)
+    assert_allclose(model.score_samples(points), literal(Z, points, 0.5, counts), rtol=1e-9)
+    found = model.leave_one_out_scores()
+    for i in range(40):
+        rest = counts.copy()
+        rest[i] -= rest[i] if weights == "relative" else 1.0
+        assert_allclose(found[i], literal(Z, X[[i]], 0.5, rest), rtol=1e-9)
+    assert_allclose(  # the same draws, from windows elsewhere
+        model.sample(9, 0), KernelDensity(bandwidth=0.5).fit(Z, sample_weight=w).sample(9, 0)
+    )
+
+
+def test_debiased_peaks_are_higher():
+    X = sample(4000, 1)
+    plain = KernelDensity(bandwidth=0.5).fit(X).score_samples([[0.0]])
+    debiased = KernelDensity(bandwidth=0.5, debiased=True).fit(X).score_samples([[0.0]])
+    truth = -0.5 * np.log(2 * np.pi)
+    assert abs(debiased - truth) < 0.4 * abs(plain - truth)
+
+
 @pytest.mark.parametrize("d", [1, 40, 784])
 def test_tails_do_not_underflow(d):
     X, points = sample(30, d), 1e4 + sample(5, d, 1)
@@ -212,6 +262,16 @@ def test_many_mirrors_between_narrow_ends():
         assert_allclose(model.score_samples(points), expected, rtol=1e-10, atol=1e-13)
 
 
+def test_mirrors_cost_where_they_count_only():
+    X = sample(50, 9)
+    ended = KernelDensity(bandwidth=0.5, bounds=[(-20, 20)] * 9).fit(X)  # 5⁹ mirrors
+    free = KernelDensity(bandwidth=0.5).fit(X)
+    assert_allclose(ended.score_samples(X), free.score_samples(X), rtol=1e-13)
+    wide = KernelDensity(bandwidth=40.0, bounds=[(-20, 20)] * 9).fit(X)
+    with pytest.raises(ValueError, match=r"^bounds would need more than 1000 mirrored copies"):
+        wide.score_samples(X)
+
+
 def test_mirrors_count_in_the_farthest_tails():
     """At an end far from all rows the mirror doubles the density, however low that is."""
     X = np.array([[10.0], [11.0]])
@@ -219,6 +279,18 @@ def test_mirrors_count_in_the_farthest_tails():
     ended = KernelDensity(bandwidth=0.1, bounds=(0, None)).fit(X).score_samples([[0.0]])
     assert free < -4900
     assert_allclose(ended - free, np.log(2), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, [2.0, 1.0, 3.0], [0.4, 0.1, 7.0]], ids=str)
+def test_a_lonely_row_at_an_end_is_not_vouched_for_by_its_mirror(weights):
+    X = np.array([[0.0], [1e-3], [30.0]])
+    model = KernelDensity(bandwidth=0.5, bounds=(0, None)).fit(X, sample_weight=weights)
+    found = model.leave_one_out_scores()
+    for i in range(3):
+        rest = np.ones(3) if weights is None else np.array(weights)
+        rest[i] -= 1.0 if weights is None or weights[0] == 2 else rest[i]
+        expected = mirrored(X, X[[i]], np.full(3, 0.5), rest, "gaussian", {0: (0.0, None)})
+        assert_allclose(found[i], expected, rtol=1e-12)
 
 
 def test_abramsons_law():
@@ -288,6 +360,7 @@ BAD = [
     ({"bounds": {1: (0, None)}}, r"^X contains -0\.\d+ in row 0, column 1, which is beyond its"),
     ({"bounds": [(-9, 9), None], "metric": "mahalanobis"}, r"^bounds needs windows along"),
     ({"kernel": "laplacian", "metric": "mahalanobis"}, r"^kernel='laplacian' needs windows along"),
+    ({"debiased": True, "adaptive": True}, r"^debiased=True needs kernel='gaussian', adaptive"),
     ({"kernel": "cauchy"}, r"^kernel 'cauchy' is not a density in two or more dimensions"),
     ({"kernel": "tophat"}, r"'kernel' parameter of KernelDensity must be a str among .*gaussian"),
     ({"bandwidth": "least-squares-cv", "kernel": "exponential"}, r"^Least-squares .* needs kernel"),

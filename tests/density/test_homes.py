@@ -44,6 +44,7 @@ def test_blocks(options, weights):
     ("model", "what"),
     [
         (KernelDensity(adaptive=True), "adaptive=True needs sums"),
+        (KernelDensity(debiased=True), "debiased=True needs sums"),
         (KernelDensity(bounds=[(0, None)] * 3), "bounds needs sums"),
         (DensityOutlierDetector(), "training rows are looked up"),
     ],
@@ -67,7 +68,9 @@ def test_outliers_among_new_blocks():
 @pytest.mark.usefixtures("dispatch")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
-    "options", [*OPTIONS, {"adaptive": True, "bounds": [(-9, 9), None, (-5, None)]}], ids=str
+    "options",
+    [*OPTIONS, {"debiased": True}, {"adaptive": True, "bounds": [(-9, 9), None, (-5, None)]}],
+    ids=str,
 )
 def test_tensors(torch, options, dtype):
     X, new, w = sample(), sample(25, 1), np.tile([0, 1, 2], 20)

@@ -43,7 +43,11 @@ class Coordinates:
     @property
     def lengths(self) -> FloatArray:
         """How far a unit reaches along each column: the roots of the diagonal of F·Fᵀ."""
-        return self.factor if self.is_along_columns else np.linalg.norm(self.factor, axis=1)
+        if self.is_along_columns:
+            return self.factor
+        largest = np.abs(self.factor).max(axis=1)  # whose square may be beyond floating point
+        found: FloatArray = largest * np.linalg.norm(self.factor / largest[:, None], axis=1)
+        return found
 
     def of(self, X: Array) -> Array:
         """Return the coordinates of rows."""
