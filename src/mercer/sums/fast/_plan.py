@@ -43,7 +43,7 @@ _PRECISIONS = {1: (1e-14, EPS), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6
 _TRIMS = (0.001, 0.01, 0.05)
 # Rows whose sums are computed for planning, and rows that tell quantiles.
 # Of one feature the sample would take longer than the sums.
-_SAMPLE, _LARGE_SAMPLE = {1: 64, 2: 256, 3: 256}, 2**14
+_SAMPLE, _LARGE_SAMPLE = {1: 32, 2: 256, 3: 256}, 2**14
 # Sums that take fewer seconds than this are computed directly, without a plan.
 _WORTH_PLANNING = 0.01
 

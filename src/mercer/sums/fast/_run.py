@@ -42,7 +42,7 @@ OWNS = ("numpy",)
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
-_SMALLEST = 64  # This many of the smallest sums are always added up directly.
+_SMALLEST = {1: 16, 2: 64, 3: 64}  # So many of the smallest sums are always added up directly.
 
 
 def refuses(problem: Problem) -> str | None:
@@ -187,9 +187,10 @@ class _Transforms:
         least = ROUNDING / SAFETY * float(self.sample.peaks[o, rung])
         error = max(least, _largest(values[rows] - truth))
         todo = np.flatnonzero(~(sizes >= SAFETY * error / tol))
-        if todo.size < _SMALLEST:  # They tell whether the sample has underestimated the error.
-            last = min(_SMALLEST, sizes.size) - 1
-            todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
+        smallest = _SMALLEST[problem.X.shape[1]]
+        if todo.size < smallest:  # They tell whether the sample has underestimated the error.
+            last = min(smallest, sizes.size) - 1
+            todo = np.union1d(todo, np.argpartition(sizes, last)[:smallest])
         redone, results = [np.empty(0, np.int64)], [np.empty(0)]
         while todo.size:
             exact = output.near_sums(todo, rung, tol / 8, log=problem.log)
