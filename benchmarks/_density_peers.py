@@ -145,6 +145,15 @@ def _fastkde(X, Q, bandwidth, tol):
     return _on_lines(axes[::-1], found.values.T, Q)  # Its last variable comes first.
 
 
+def _figtree(X, Q, bandwidth, tol):
+    """Its epsilon is relative to the sum of all weights, not to each sum."""
+    from pyfigtree import figtree
+
+    n, d = X.shape
+    sums = figtree(X, Q, np.ones(n), bandwidth=bandwidth * 2**0.5, epsilon=tol)
+    return np.asarray(sums).ravel() / n * np.exp(-d * np.log(bandwidth * np.sqrt(2 * np.pi)))
+
+
 def _on_lines(axes, values, Q):
     from scipy.interpolate import RegularGridInterpolator
 
@@ -161,5 +170,6 @@ CONTENDERS = {
     "KDEpy FFT": Contender(_kdepy_fft, most_columns=3),
     "statsmodels": Contender(_statsmodels),
     "statsmodels FFT": Contender(_statsmodels_fft, most_columns=1),
+    "FIGTree, epsilon": Contender(_figtree),
     "fastKDE": Contender(_fastkde, most_columns=3, own_width=True),
 }

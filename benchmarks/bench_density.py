@@ -17,7 +17,7 @@ Every cell runs in a process of its own, after a fit of a few rows that compiles
 that takes longer than ``--peer-seconds`` is ended, and not asked for more rows; nor is one that
 wants more memory than ``--memory`` GiB.  ``--out`` keeps what is found, one line a cell: a run that
 was broken off goes on, and says how many cells earlier runs had done.  Peers that are not installed
-are left out: pip install KDEpy statsmodels fastkde.
+are left out: pip install KDEpy statsmodels pyfigtree fastkde.
 """
 
 import argparse
@@ -40,8 +40,21 @@ FEWEST_ROWS, MOST_ROWS = 10_000, 10_000_000
 QUERIES, CHECKED = 10_000, 64
 EXACT = 1e-6  # the largest error of a method that counts as exact
 QUICK, REPEATS = 1.0, 3  # fewer seconds are the best of so many runs
-MODULES = {"scikit-learn": "sklearn", "SciPy": "scipy"}  # others are called as their package
-PACKAGES = ("mercer", "scikit-learn", "scipy", "KDEpy", "statsmodels", "fastkde", "finufft")
+MODULES = {
+    "scikit-learn": "sklearn",
+    "SciPy": "scipy",
+    "FIGTree": "pyfigtree",
+}  # others are called as their package
+PACKAGES = (
+    "mercer",
+    "scikit-learn",
+    "scipy",
+    "KDEpy",
+    "statsmodels",
+    "fastkde",
+    "pyfigtree",
+    "finufft",
+)
 
 
 def n_queries(n_rows, n_columns):
