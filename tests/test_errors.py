@@ -14,8 +14,8 @@ import mercer
 
 ROOT = Path(mercer.__file__).parent
 PACKAGES = (
-    "bandwidth", "classifiers", "cli", "discriminants", "graphs", "information", "kernels", "plots",
-    "report", "samples", "spectral", "sums",
+    "bandwidth", "classifiers", "cli", "density", "discriminants", "graphs", "information",
+    "kernels", "plots", "report", "samples", "spectral", "sums",
 )  # fmt: skip
 _PLACE = "\0"  # stands for a part that is filled in: a name, a number, a path
 

@@ -14,7 +14,7 @@ ROOT = Path(mercer.__file__).parent
 _OPEN = {"_arrays", "_linalg", "_memory", "_sklearn", "_system"}
 _ENGINE = {"kernels", "samples", "sums", "bandwidth", "information", "graphs", "spectral"}
 _ESTIMATORS = {"classifiers", "discriminants", "projections"}
-_ALL_ABOVE = _ENGINE | _ESTIMATORS | {"comparison", "datasets", "tables", "plots"}
+_ALL_ABOVE = _ENGINE | _ESTIMATORS | {"density", "comparison", "datasets", "tables", "plots"}
 MAY_IMPORT: dict[str, set[str]] = {
     **{name: set() for name in _OPEN},
     "kernels": set(),
@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "information": {"kernels", "samples", "sums", "bandwidth"},
     "graphs": {"kernels", "samples", "sums"},
     "spectral": {"samples"},
+    "density": {"kernels", "samples", "sums", "bandwidth"},
     "classifiers": _ENGINE,
     "discriminants": _ENGINE,
     "projections": _ENGINE,
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"spectral", "information", "comparison", "tables", "discriminants", "projections"},
     "plots": set(),
     "studies": _ALL_ABOVE,
-    "report": {"comparison", "studies"},
+    "report": {"comparison", "studies", "views"},
     "cli": _ALL_ABOVE | {"models", "views", "studies", "report"},
     "__main__": {"cli"},
 }

@@ -9,7 +9,9 @@ from test_public_api import PACKAGES
 
 # These compute where their rows are.
 ON_TENSORS = {
+    "DensityOutlierDetector",
     "ISEClassifier",
+    "KernelDensity",
     "KernelFisherDiscriminant",
     "LaplacianClassifier",
     "LaplacianFeatureMap",
@@ -17,6 +19,7 @@ ON_TENSORS = {
     "ParzenClassifier",
     "SparseKernelFisherDiscriminant",
 }
+METHODS = ("predict", "transform", "score_samples")  # the first that an estimator has
 WRAPPED = {"param_grid": {"alpha": [1e-3]}}  # what meta-estimators need beside an estimator
 
 
@@ -42,7 +45,7 @@ ESTIMATORS = {name: cls for name, cls in public_estimators(PACKAGES).items() if 
 def test_tensors_are_computed_with_or_refused(torch, name):
     X, y = load_iris(return_X_y=True)
     model, x = _make(ESTIMATORS[name]), torch.as_tensor(X)
-    method = "predict" if hasattr(model, "predict") else "transform"
+    method = next(name for name in METHODS if hasattr(model, name))
     if name in ON_TENSORS:
         answer = getattr(model.fit(x, torch.as_tensor(y)), method)(x)
         expected = getattr(_make(ESTIMATORS[name]).fit(X, y), method)(X)
@@ -62,7 +65,7 @@ def test_without_dispatch_a_tensor_is_its_values(torch, name):
     X, y = load_iris(return_X_y=True)
     x = torch.tensor(X, requires_grad=True)
     model = _make(ESTIMATORS[name])
-    method = "predict" if hasattr(model, "predict") else "transform"
+    method = next(name for name in METHODS if hasattr(model, name))
     expected = getattr(_make(ESTIMATORS[name]).fit(X, y), method)(X)
     np.testing.assert_array_equal(getattr(model.fit(x, y), method)(x), expected)
 

@@ -19,6 +19,7 @@ if _TYPE_CHECKING:
         NearestAngleClassifier,
         ParzenClassifier,
     )
+    from mercer.density import DensityOutlierDetector, KernelDensity
     from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
     from mercer.projections import (
         LaplacianEigenmaps,
@@ -33,7 +34,9 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "DensityOutlierDetector",
     "ISEClassifier",
+    "KernelDensity",
     "KernelFisherDiscriminant",
     "LaplacianClassifier",
     "LaplacianEigenmaps",
@@ -49,7 +52,7 @@ __all__ = [
     "__version__",
 ]
 
-_PACKAGES = ("classifiers", "discriminants", "projections")
+_PACKAGES = ("classifiers", "density", "discriminants", "projections")
 
 
 def __getattr__(name: str) -> _Any:

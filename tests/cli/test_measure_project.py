@@ -1,12 +1,15 @@
 """``mercer measure`` and ``mercer project`` as a person or a script meets them."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mercer.cli import main
+from mercer.tables import read_table
+from mercer.views import measure_tables
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +28,22 @@ def test_measure_tells_equal_from_different(folder, capsys):
     assert main(["measure", str(folder / "old.csv"), str(folder / "same.csv")]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("No difference was found between ")
+    verdict, _, _ = captured.out.splitlines()[1].partition(": the interval ")
+    assert verdict in ("Not shown to differ", "Too few rows to tell")
+    assert "share" not in captured.out
     assert captured.err == ""
     assert main(["measure", str(folder / "old.csv"), str(folder / "shifted.csv")]) == 0
     out = capsys.readouterr().out
     assert "shifted.csv differ (all columns together: p = 0.001)" in out
     assert "most of all 'b'" in out
     lines = out.splitlines()
+    assert lines[1].startswith("Practically different: the interval lies above the bound of 0.60 (")
     first = lines[next(i for i, line in enumerate(lines) if line.startswith("column")) + 1]
     assert first.split()[:2] == ["b", "number"]
+    assert first.split()[4].replace(".", "").isdigit()  # its share
+    assert [line for line in lines if line.startswith("Most typical of ")] == [
+        f"Most typical of {folder / name}:" for name in ("old.csv", "shifted.csv")
+    ]
 
 
 def test_measure_json(folder, capsys):
@@ -42,10 +53,42 @@ def test_measure_json(folder, capsys):
     assert captured.err == ""
     found = json.loads(captured.out)
     assert found["differs"] is True
+    assert found["verdict"] == "practically different"
     assert found["columns"][0]["name"] == "b"
     assert found["pvalue"] == 0.001
     assert found["divergence"] > 0
-    assert found["answer"].endswith("most of all 'b'.")
+    assert found["bound"] == 0.6 < found["effect"]["low"] < found["effect"]["auc"]
+    assert "most of all 'b'. Practically different: " in found["answer"]
+    assert found["page"] is None
+    known = measure_tables(*(read_table(path) for path in arguments[1:3]))
+    n_rows = tuple(found["effect"]["n_rows"])
+    assert asdict(known.effect) == {**found["effect"], "n_rows": n_rows}
+    assert [one.row for one in known.typical] == [one["row"] for one in found["typical"]]
+
+
+@pytest.mark.parametrize(
+    ("other", "options", "code"),
+    [
+        ("same.csv", [], 0),
+        ("shifted.csv", [], 1),
+        ("shifted.csv", ["--bound", "0.9"], 0),  # different, but not by that much
+        ("none.csv", [], 2),
+    ],
+)
+def test_exit_code_on_request(folder, capsys, other, options, code):
+    arguments = ["measure", str(folder / "old.csv"), str(folder / other), "--fail-on-difference"]
+    assert main([*arguments, *options]) == code
+    captured = capsys.readouterr()
+    assert bool(captured.err) is (code == 2)
+    assert bool(captured.out) is (code != 2)
+
+
+def test_measure_writes_a_page(folder, capsys, tmp_path):
+    page = tmp_path / "difference.html"
+    arguments = ["measure", str(folder / "old.csv"), str(folder / "shifted.csv"), "-o", str(page)]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.endswith(f"The page: {page}\n")
+    assert "Practically different" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("method", ["fisher", "pca"])
@@ -68,6 +111,8 @@ def test_project_writes_coordinates(folder, capsys, tmp_path, method):
     ("arguments", "words"),
     [
         (["measure", "old.csv", "none.csv"], "There is no file"),
+        (["measure", "old.csv", "same.csv", "--bound", "0.4"], "The bound must be an AUC"),
+        (["measure", "old.csv", "same.csv", "-o", "page.csv"], "must end with .html"),
         (["project", "old.csv", "-t", "kind", "--method", "umap"], "There is no method 'umap'"),
         (["project", "old.csv", "-t", "kinds"], "no column 'kinds'"),
         (["project", "old.csv", "-t", "kind", "-o", "map.png"], "must end with .csv"),

@@ -21,7 +21,10 @@ import mercer
 from mercer.models import CappedClassifier, OnDevice, TunedClassifier
 from test_public_api import PACKAGES
 
-METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
+METHODS = (
+    "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
+    "score_samples",
+)  # fmt: skip
 
 # Estimators around another one.  One cell and room for all rows: then no fold and no draw, which
 # go by row, decides anything.
@@ -36,6 +39,12 @@ WRAPPERS = {
 VARIANTS = {
     "ISEClassifier append": lambda: mercer.ISEClassifier(rule="append"),
     "ISEClassifier margin": lambda: mercer.ISEClassifier(weighting="margin"),
+    "DensityOutlierDetector share": lambda: mercer.DensityOutlierDetector(contamination=0.1),
+    "KernelDensity adaptive": lambda: mercer.KernelDensity(adaptive=True),
+    "KernelDensity cross-validated": lambda: mercer.KernelDensity(bandwidth="likelihood-cv"),
+    "KernelDensity mahalanobis": lambda: mercer.KernelDensity(
+        bandwidth="scott", metric="mahalanobis"
+    ),
     "KernelFisherDiscriminant iterative": lambda: mercer.KernelFisherDiscriminant(
         solver="iterative", tol=1e-10
     ),
@@ -80,6 +89,8 @@ EXCEPTIONS = {
     },
     "DateFeatures": {"offset": _DATES, "scale": _DATES},
     "FeatureClipper": {"offset": _CLIPS, "scale": _CLIPS},
+    "DensityOutlierDetector": {"scale of score_samples": "a density is per volume"},
+    "KernelDensity": {"scale of score_samples": "a density is per volume"},
     "KernelFisherDiscriminant landmarks": {"order": _DRAWN},
     "LaplacianSVC linear": {"scale": _UNITS},
     "LaplacianSupportVectorAnalysis": {

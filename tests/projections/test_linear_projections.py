@@ -251,6 +251,15 @@ def test_a_graph_of_ones_own(cls):
     assert not cls(neighborhood=E).__sklearn_tags__().target_tags.required
     with pytest.raises(ValueError, match="a row and a column for each of the 49"):
         cls(neighborhood=E).fit(X[1:], y[1:])
+    unknown = E.astype(float)
+    unknown[3, 7] = np.nan
+    for own in (unknown, csr_array(unknown)):
+        with pytest.raises(ValueError, match="has NaN in row 3, column 7"):
+            cls(neighborhood=own).fit(X, y)
+    with pytest.raises(ValueError, match="for neighborhood must hold numbers"):
+        cls(neighborhood=np.where(E, "yes", "no")).fit(X, y)
+    objects = cls(n_components=2, neighborhood=E.astype(object)).fit(X)
+    np.testing.assert_allclose(objects.components_, named.components_, atol=1e-10)
 
 
 @pytest.mark.parametrize("cls", BOTH)

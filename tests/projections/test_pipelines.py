@@ -1,5 +1,7 @@
 """Pipelines: projections with a nearest neighbour."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -81,6 +83,13 @@ def test_fisherfaces_keep_all_they_can_up_to_as_many_columns_as_that():
     X, y = rng.normal(size=(30, 27)) * np.geomspace(1, 1e-3, 27), np.arange(30) % 4
     assert fisherfaces().fit(X, y)["pca"]._n_features_out == 26
     assert fisherfaces().fit(X[:, :26], y)["pca"]._n_features_out < 20
+
+
+def test_fisherfaces_of_one_place_have_a_sentence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"X has no variance: all rows are the same\."):
+            fisherfaces().fit(np.full((6, 2), 0.3), list("aabbab"))
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_counts_have_no_decimals_and_means_of_counts_have(make_folder):
     cells.loc[better, ["measured", "spread"]] = [80.0, None]
     folder = make_folder(cells=cells)
     text = write_markdown(folder, folder / "summary.md").read_text("utf-8")
-    assert "80.4 → 80.0" in _rows(text, "Banana")[0]
+    assert "80.4 ± 0.5 → 80.0" in _rows(text, "Banana")[0]
 
 
 def test_a_run_that_went_on_says_what_was_there_before(make_folder, markdown):

@@ -98,10 +98,10 @@ def test_counts(marked):
 
 def test_cells_in_markdown(markdown):
     assert (
-        "| Wine | 97.0 → 97.2 ± 1.4 (0.14) ✓ [a] *96.5 ± 1.0 (0.10)* [c] "
+        "| Wine | 97.0 ± 1.5 → 97.2 ± 1.4 (0.14) ✓ [a] *96.5 ± 1.0 (0.10)* [c] "
         "| 62 → 61.5 ± 9.0 (0.90) • 55/100 |" in markdown
     )
-    assert "| Iris | 90.0 → 89.6 ± 0.6 (0.06) ≈ [b] | 4.9 → 2.6 ± 1.9 † |" in markdown
+    assert "| Iris | 90.0 ± 0.5 → 89.6 ± 0.6 (0.06) ≈ [b] | 4.9 → 2.6 ± 1.9 † |" in markdown
     assert "| Lost | 80.0 → not available | 5.6 → misprint |" in markdown
     assert (
         "\nReadings: a: γ = 0.1, one λ; b: γ = 0.5, one λ; c: γ = 0.1, λ for each fold. "
@@ -168,7 +168,7 @@ def test_an_older_folder_is_read(marked):
     assert "With one reading" not in words
     assert "What the paper says in words" not in words
     written = write_markdown(marked, marked / "older.md").read_text("utf-8")
-    assert "| 97 → 97.2 ± 1.4 ✓ [" in written
+    assert "| 97 ± 1.5 → 97.2 ± 1.4 ✓ [" in written
     assert "reached with one reading" not in written
 
 

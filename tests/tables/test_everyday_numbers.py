@@ -162,6 +162,27 @@ def test_numbers_that_lack_the_per_cent_of_training_are_said():
         )
 
 
+def test_cells_that_are_no_numbers_do_not_lack_the_per_cent():
+    found = new_rows(["7%", "0.5", "n.a.", "", None, "x", "-"], training=["5%", "60%"]).notes
+    assert found[0].startswith("Column 'a' of new.csv: 1 number has no %")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["5%", "7.5%", "12%", "0.5", "n.a."], "20 numbers without % taken as if with it"),
+        (["5 ‰", "7.5 ‰", "9 ‰", "0.5", "0.25"], "40 numbers without ‰ taken as if with it"),
+        (["5%", "7.5%", "n.a."], None),
+        (["$5", "$7", "6"], None),
+    ],
+)
+def test_per_cents_beside_plain_numbers_are_said(cells, said):
+    """Both may be shares, a hundred times apart."""
+    (column,) = describe_columns(pd.DataFrame({"a": cells * 20}))
+    assert column.kind == "number"
+    assert [part for part in column.reason.split("; ") if "as if" in part] == [said][: bool(said)]
+
+
 def test_fractions_of_a_day_are_no_clock():
     clock = {"training": ["10:31", "9:05"]}
     assert new_rows(["11:00"], **clock).frame["a"].tolist() == [660]

@@ -1,4 +1,7 @@
-"""Two tables: equal ones are seldom said to differ, and a shifted column is found first."""
+"""Two tables: equal ones are seldom said to differ, and a shifted column is found first.
+
+How well they can be told apart is in test_effect.py; it takes longer, and is left out here.
+"""
 
 import dataclasses
 import json
@@ -12,6 +15,11 @@ from mercer.comparison import holm_correction
 from mercer.tables import Table
 from mercer.views import measure_tables
 from mercer.views._column_difference import _contingency
+
+
+@pytest.fixture(autouse=True)
+def _without_effect(monkeypatch):
+    monkeypatch.setattr("mercer.views._difference._find_witness", lambda *_: None)
 
 
 def measured(a, b, **options):
@@ -129,6 +137,14 @@ def test_columns_of_one_table_only_and_columns_that_cannot_be_compared(halves):
     assert "only" not in {one.name for one in found.columns}
 
 
+def test_a_column_of_two_kinds_is_named():
+    rng = np.random.default_rng(0)
+    a = pd.DataFrame({"code": rng.integers(0, 5, 60), "x": rng.normal(size=60)})
+    b = pd.DataFrame({"code": rng.choice(["A", "B", "C"], 60), "x": rng.normal(size=60)})
+    (note,) = (note for note in measured(a, b).notes if "read as" in note)
+    assert note.startswith("Column 'code' is read as number in a.csv and as category in b.csv: ")
+
+
 @pytest.mark.parametrize("junk", [("a.csv",), ("b.csv",), ("a.csv", "b.csv")])
 def test_junk_cells_are_named_in_the_table_where_they_stand(halves, junk):
     tables = dict(zip(("a.csv", "b.csv"), halves(), strict=True))
@@ -148,7 +164,7 @@ def test_long_tables_are_sampled_and_said_so():
     rng = np.random.default_rng(0)
     a, b = (pd.DataFrame({"x": rng.normal(size=n)}) for n in (6000, 50))
     found = measured(a, b, n_permutations=19)
-    assert any("2500 rows at random" in note for note in found.notes)
+    assert any("2 500 rows at random" in note for note in found.notes)
     assert found.n_rows == (6000, 50)
 
 

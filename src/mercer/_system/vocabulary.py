@@ -1,8 +1,8 @@
 """The words that the terminal, the pages and the files share: marks, metrics and models.
 
 Each stands here once: what a measured number is to a published one, how a model stands to the best,
-how a metric is called and which way it is better, which models are tried first, and what the
-columns of result tables are called.
+how two tables differ, how a metric is called and which way it is better, which models are tried
+first, and what the columns of result tables are called.
 """
 
 from collections.abc import Mapping
@@ -108,6 +108,38 @@ STANDINGS = _by_name(
     Mark("not tested", "no-data", "one round tells nothing apart"),
     Mark("failed", "failed", "it ended in an error"),
     Mark("left out", "not-run", "the budget was too short for it"),
+)
+
+# An AUC up to this one does not matter in practice, unless a user says otherwise.
+USUAL_BOUND = 0.6
+
+# How two tables differ, by a test and by the interval of the AUC at which they are told apart.
+DIFFERENCES = _by_name(
+    Mark(
+        "practically different",
+        "short",
+        "the interval lies above the bound: the tables can be told apart by more than that",
+    ),
+    Mark(
+        "different, perhaps in practice",
+        "differs",
+        "the test finds a difference, and the interval reaches both sides of the bound",
+    ),
+    Mark(
+        "different, but no practical difference",
+        "near",
+        "the test finds a difference, and the interval lies under the bound",
+    ),
+    Mark(
+        "not shown to differ",
+        "reached",
+        "the test finds no difference, and the interval lies under the bound",
+    ),
+    Mark(
+        "too few rows to tell",
+        "other",
+        "the test finds no difference, and the interval reaches above the bound",
+    ),
 )
 
 

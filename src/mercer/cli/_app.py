@@ -65,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done; 1: our own fault, with its traceback; 2: the input is wrong, and one sentence on
     standard error says what to do; 130: stopped by Ctrl-C; 143: by a batch system (SIGTERM).
+    ``measure --fail-on-difference`` ends with 1, too, where two tables are practically different:
+    its answer is on standard output then, and no traceback on the other.
 
     Parameters
     ----------

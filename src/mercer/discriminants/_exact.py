@@ -251,6 +251,8 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     leave-one-out is refitting; N scaled by class, which the paper's results need; priors in the
     threshold, and outputs of left-out rows for it, where the paper takes the midpoint between
     the means of fitted rows (``rule="nearest_mean"``; eq. (22) prints these means without α).
+    Identical rows of one class are one row with one α, so that under "coef" copies are penalised
+    as one; with an α for each, as in eq. (10), the penalty of m copies would be an m-th of that.
 
     References
     ----------

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, issparse
 
 from mercer._arrays import to_numpy
 from mercer._system.extras import how_to_install
@@ -116,11 +116,25 @@ def _sorted_edges(
 
 def _own_pairs(graph: Any, n: int) -> tuple[Indices, Indices]:
     """Return the edges of a matrix of one's own, without those from a row to itself."""
-    graph = coo_array(graph)
-    if graph.shape != (n, n):
+    try:
+        entries = graph if issparse(graph) else np.asarray(graph, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "The matrix given for neighborhood must hold numbers: row j is a neighbour of row i "
+            "where entry (i, j) is not zero."
+        ) from None
+    if entries.shape != (n, n):
         raise ValueError(
             f"The matrix given for neighborhood must have a row and a column for each of the {n} "
-            f"rows of X, got shape {graph.shape}."
+            f"rows of X, got shape {entries.shape}."
+        )
+    graph = coo_array(entries)
+    if np.isnan(graph.data).any():
+        at = int(np.flatnonzero(np.isnan(graph.data))[0])
+        i, j = (int(numbers[at]) for numbers in graph.coords)
+        raise ValueError(
+            f"The matrix given for neighborhood has NaN in row {i}, column {j}: it must say "
+            "whether these rows are neighbours, by a number or by zero."
         )
     graph.sum_duplicates()
     i, j = graph.coords

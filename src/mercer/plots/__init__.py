@@ -7,6 +7,7 @@ other axes.  Displays read the public fitted attributes and import none of the e
 
 from mercer.plots._basis_images import BasisImageDisplay
 from mercer.plots._decision_regions import DecisionRegionDisplay
+from mercer.plots._density import DensityDisplay
 from mercer.plots._embedding import EmbeddingDisplay
 from mercer.plots._leave_one_out_path import LeaveOneOutPathDisplay
 from mercer.plots._leave_one_out_surface import LeaveOneOutSurfaceDisplay
@@ -15,6 +16,7 @@ from mercer.plots._significance_vectors import SignificanceDisplay
 __all__ = [
     "BasisImageDisplay",
     "DecisionRegionDisplay",
+    "DensityDisplay",
     "EmbeddingDisplay",
     "LeaveOneOutPathDisplay",
     "LeaveOneOutSurfaceDisplay",

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import to_numpy
+from mercer.plots._grid import check_resolution, like_rows
 from mercer.plots._style import (
     INK,
     axes,
@@ -134,10 +135,7 @@ class DecisionRegionDisplay:
                 "regions to draw."
             )
         points, names = _two_columns(X)
-        if not (isinstance(grid_resolution, int | np.integer) and grid_resolution > 1):
-            raise ValueError(
-                f"grid_resolution must be an integer above 1, got {grid_resolution!r}."
-            )
+        check_resolution(grid_resolution)
         if not (np.isfinite(margin) and margin >= 0):
             raise ValueError(f"margin must not be negative, got {margin!r}.")
         classes = to_numpy(estimator.classes_)
@@ -145,7 +143,7 @@ class DecisionRegionDisplay:
         sides = [_side(column, margin, grid_resolution) for column in points.T]
         xx0, xx1 = np.meshgrid(*sides)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
-        response = _encode(estimator.predict(_like(X, grid)), classes, grid.shape[0])
+        response = _encode(estimator.predict(like_rows(X, grid)), classes, grid.shape[0])
         predicted = _encode(estimator.predict(X), classes, points.shape[0])
         display = cls(
             xx0=xx0,
@@ -256,12 +254,3 @@ def _encode(labels: Any, classes: NDArray[Any], n_rows: int) -> NDArray[np.int64
         raise ValueError(f"y has labels that the classifier does not know: {', '.join(unknown)}.")
     codes: NDArray[np.int64] = np.searchsorted(classes, labels)
     return codes
-
-
-def _like(X: Any, grid: NDArray[np.float64]) -> Any:
-    """Return the grid as X is: a DataFrame of the same library with its names, or an array."""
-    if hasattr(X, "columns"):
-        return type(X)({name: grid[:, j] for j, name in enumerate(X.columns)})
-    if hasattr(X, "detach"):
-        return X.new_tensor(grid)
-    return grid

@@ -45,7 +45,7 @@ from mercer.sums import combine_kernel
 _TIE = 1e-10
 # Principal axes of a kernel hold at least this share of the variance along the first.
 _LEAST_VARIANCE = 1e-8
-_NO_VARIANCE = "X has no variance: all rows are the same."
+NO_VARIANCE = "X has no variance: all rows are the same."
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         unit = power_of_two(centred)
         U, lengths, axes = principal_axes(centred / unit, self.pca_components)
         if not len(lengths):
-            raise ValueError(_NO_VARIANCE)
+            raise ValueError(NO_VARIANCE)
         return PrincipalRows(U, lengths, axes, y, unit)
 
     def _mapped_rows(self, X: FloatArray, y: Any) -> PrincipalRows:
@@ -238,7 +238,7 @@ class LinearGraphProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         kernel.check_range(K, least=0.0)
         U, lengths = kernel_principal_axes(K, self.pca_components, least=_LEAST_VARIANCE)
         if not len(lengths) or not lengths[0] > 0:
-            raise ValueError(_NO_VARIANCE)
+            raise ValueError(NO_VARIANCE)
         self._kernel_means = K.mean(axis=0)
         return PrincipalRows(U, lengths, (U / lengths).T, y)
 

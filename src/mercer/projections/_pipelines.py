@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mercer.projections._linear_projection import NO_VARIANCE
 from mercer.projections._lpp import LocalityPreservingProjection
 from mercer.projections._roweis_saul import RoweisSaulProjection
 
@@ -173,10 +174,12 @@ class _WithinClassPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.n_components = n_components
 
     def fit(self, X: Any, y: Any) -> Self:
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         if self.n_components != "auto":
             self.pca_ = PCA(n_components=self.n_components, svd_solver="full").fit(X)
             return self
+        if (X[0] == X).all():
+            raise ValueError(NO_VARIANCE)  # PCA would divide by zero.
         (n, d), classes = X.shape, len(np.unique(y))
         count = n - classes
         if count >= d:

@@ -16,12 +16,17 @@ here as SVG, from panels of points, lines, bars and maps; no drawing library is 
 
     mercer project ────► an embedding ───► scatter ─────────────────────► scatter.html
 
+    mercer measure ──┬─► TableDifference ───────────────────────────────► difference.html
+                     └─► ColumnPairs (--pairs) ─────────────────────────► pairs.html
+
 All extend ``frame.html`` (colours, contents, theme, sorting, printing). A scatter is an SVG that
 the script replaces with a canvas of all points, where rows can be pointed at.
 
-Nothing is fitted here, and no other part of Mercer than :mod:`mercer.comparison` is imported.
+Nothing is fitted here, and no other part of Mercer than :mod:`mercer.comparison` is imported (the
+results of :mod:`mercer.views` are only written down).
 """
 
+from mercer.report._difference_page import write_difference_page
 from mercer.report._pairs_page import write_pairs_page
 from mercer.report._scatter_page import write_scatter_page
 from mercer.report.comparison._page import write_comparison_report
@@ -30,6 +35,7 @@ from mercer.report.study._report import write_report
 
 __all__ = [
     "write_comparison_report",
+    "write_difference_page",
     "write_markdown",
     "write_pairs_page",
     "write_report",

@@ -9,6 +9,7 @@ New rows are answered in `_answers`, and `_temperature` says how sure an answer 
 from mercer.samples._answers import (
     ProbabilityClassifier,
     ScoreClassifier,
+    answer_rows,
     check_new_rows,
     on_dask,
     refuses_dask,
@@ -54,6 +55,7 @@ from mercer.samples._training import (
     check_sides,
     check_training,
     check_two_classes,
+    check_unlabelled,
     sample_of,
     validate_training,
     warn_of_scales,
@@ -67,6 +69,7 @@ from mercer.samples._weights import (
     check_some_weight,
     log_priors,
     merge_copies,
+    row_keys,
 )
 
 __all__ = [
@@ -79,6 +82,7 @@ __all__ = [
     "Sample",
     "ScoreClassifier",
     "SortedSample",
+    "answer_rows",
     "as_array",
     "as_blocks",
     "as_float",
@@ -103,6 +107,7 @@ __all__ = [
     "check_span",
     "check_training",
     "check_two_classes",
+    "check_unlabelled",
     "check_width_span",
     "compute",
     "compute_arrays",
@@ -130,6 +135,7 @@ __all__ = [
     "random_rows",
     "refuse_dask",
     "refuses_dask",
+    "row_keys",
     "row_numbers",
     "rows_in_blocks",
     "safe_log",

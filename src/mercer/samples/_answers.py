@@ -105,16 +105,16 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator, ABC):
         dtype: Any = np.float64,
     ) -> Array:
         """Return `finish` of the scores of all rows: (rows,) or (rows, n_columns)."""
-        fit_is_in_blocks = is_in_blocks(*vars(self).values())
-        given, X = X, self._check_new(X, self._fitted)
-        if fit_is_in_blocks:  # Scores are sums over pairs of blocks, and stay in blocks.
-            X = X if is_in_blocks(X) else from_memory(dense_rows(X))
-            return as_given(finish(self._scores(X)), given)
-        if is_in_blocks(X):
-            answer = partial(self._answer, finish=finish, n_columns=n_columns, dtype=dtype)
-            return by_blocks(answer, X, n_columns=n_columns, dtype=dtype)
-        with explain_full_device(f"the scores of {X.shape[0]} rows"):
-            return by_slabs(lambda rows: finish(self._scores(rows)), X, self._bytes_per_row(X))
+        return answer_rows(
+            self,
+            X,
+            self._fitted,
+            lambda rows: finish(self._scores(rows)),
+            n_columns=n_columns,
+            dtype=dtype,
+            bytes_per_row=self._bytes_per_row,
+            check=self._check_new,
+        )
 
     def _check_new(self, X: Any, fitted: Array | None) -> Array:
         """Return new rows as floats, in memory or in blocks."""
@@ -193,6 +193,54 @@ def _shares(scores: Array) -> Array:
 def _log_shares(scores: Array) -> Array:
     """Return the logarithms of the shares, all of them finite."""
     return array_namespace(scores).clip(log_normalise(scores), -_LARGEST, _LARGEST)
+
+
+def answer_rows(
+    model: Any,
+    X: Any,
+    fitted: Array | None,
+    answer: Callable[[Array], Array],
+    *,
+    n_columns: int | None = None,
+    dtype: Any = np.float64,
+    bytes_per_row: Callable[[Array], int],
+    check: Callable[[Any, Array | None], Array] | None = None,
+) -> Array:
+    """Return `answer` of new rows wherever they are: (rows,) or (rows, n_columns).
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; if some attribute of it is in blocks, so are the answers before they are computed.
+    X : array-like, sparse matrix, tensor or Dask array of shape (n, d)
+        As users pass it.
+    fitted : array or None
+        The rows must be of its library and on its device; None if that does not matter.
+    answer : callable
+        From checked rows to their answers, called on as many rows as fit the memory budget.
+    n_columns : int or None
+        Columns of the answer; None for a vector.
+    dtype : dtype
+        Its type.
+    bytes_per_row : callable
+        From the checked rows to the bytes that an answer takes for each, beside the row itself.
+    check : callable or None
+        In place of `check_new_rows`, from rows and what was fitted.
+    """
+    fit_is_in_blocks = is_in_blocks(*vars(model).values())
+    given = X
+    X = check(X, fitted) if check is not None else check_new_rows(model, X, fitted)
+    if fit_is_in_blocks:  # Answers are sums over pairs of blocks, and stay in blocks.
+        X = X if is_in_blocks(X) else from_memory(dense_rows(X))
+        return as_given(answer(X), given)
+    if is_in_blocks(X):
+        of_block = partial(
+            answer_rows, model, fitted=fitted, answer=answer, n_columns=n_columns, dtype=dtype,
+            bytes_per_row=bytes_per_row, check=check,
+        )  # fmt: skip
+        return by_blocks(of_block, X, n_columns=n_columns, dtype=dtype)
+    with explain_full_device(f"the scores of {X.shape[0]} rows"):
+        return by_slabs(answer, X, bytes_per_row(X))
 
 
 def check_new_rows(model: Any, X: Any, fitted: Array | None, *, double: bool = False) -> Array:

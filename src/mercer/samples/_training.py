@@ -272,6 +272,18 @@ def check_sample(
     return wide_enough(X, weights), weights
 
 
+def check_unlabelled(model: Any, X: Any, sample_weight: Any) -> tuple[Array, Any]:
+    """Check what users pass to a `fit` without classes; return rows and weights, or None.
+
+    Rows of weight 0 are gone; the model learns the number and the names of the columns.
+    """
+    if not is_in_blocks(X):
+        X = validate_training(model, X)
+    elif X.ndim == 2 and not np.isnan(X.shape[0]):
+        validate_data(model, X, skip_check_array=True)
+    return check_sample(X, sample_weight)
+
+
 def check_pair(X: Any, w_x: Any, Y: Any, w_y: Any) -> tuple[Array, Any, Array, Any]:
     """Return two samples in one library, precision and home: rows and weights of X, and of Y."""
     if is_in_blocks(X, Y):

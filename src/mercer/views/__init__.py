@@ -6,6 +6,7 @@
         └─ draw_map_within ──▶ those of some rows, if there is time           _table_map
     Table ── measure_pairs ──▶ which columns depend on each other?            _column_pairs
     Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
+        └─ how far, and by which rows, as a discriminant tells them apart     _effect
 
 Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
 preprocessing of :mod:`mercer.tables`; the map needs projections besides, the difference a
@@ -22,7 +23,10 @@ True
 
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._column_pairs import ColumnPair, ColumnPairs, measure_pairs
-from mercer.views._difference import TableDifference, measure_tables
+from mercer.views._difference import measure_tables
+from mercer.views._effect import TableEffect
+from mercer.views._table_difference import TableDifference, TypicalRow
+from mercer.views._table_difference import check_bound as check_bound
 from mercer.views._table_map import PROJECTIONS, project_table
 from mercer.views._table_map import draw_map as draw_map
 from mercer.views._table_map import draw_map_within as draw_map_within
@@ -35,10 +39,12 @@ __all__ = [
     "ColumnPair",
     "ColumnPairs",
     "TableDifference",
+    "TableEffect",
+    "TypicalRow",
     "measure_pairs",
     "measure_tables",
     "project_table",
 ]
 
-# What `mercer compare` draws the map of its page with.
-_FOR_MERCER = ("draw_map", "draw_map_within", "no_map", "shares_by_column")
+# What `mercer compare` draws the map of its page with, and `mercer measure` checks first.
+_FOR_MERCER = ("check_bound", "draw_map", "draw_map_within", "no_map", "shares_by_column")

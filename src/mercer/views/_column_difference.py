@@ -35,6 +35,10 @@ class ColumnDifference:
         After Holm's correction for all columns.
     first, second : str
         What it is like in either table.
+    share : float or None, default=None
+        Of what tells the tables apart, all columns together: the AUC that is lost where the
+        column's cells are dealt to other rows, as a share of what all columns lose.  None where
+        the tables cannot be told apart.
     """
 
     name: str
@@ -44,6 +48,7 @@ class ColumnDifference:
     corrected: float
     first: str
     second: str
+    share: float | None = None
 
 
 def column_difference(
@@ -70,7 +75,7 @@ def column_difference(
         if abs(missing[1] - missing[0]) > gap:
             gap = float(abs(missing[1] - missing[0]))
             texts = [f"{share:.0%} missing".replace("%", " %") for share in missing]
-    return ColumnDifference(column.name, column.kind, gap, p, p, *texts)
+    return ColumnDifference(column.name, column.kind, gap, p, p, texts[0], texts[1])
 
 
 def _category_difference(
@@ -84,7 +89,8 @@ def _category_difference(
     most = int(np.argmax(change if change.any() else shares[0]))
     texts = [f"{part[most]:.0%} {names[most]}".replace("%", " %", 1) for part in shares]
     p = _contingency(counts)
-    return ColumnDifference(column.name, column.kind, float(change.sum() / 2), p, p, *texts)
+    moved = float(change.sum() / 2)
+    return ColumnDifference(column.name, column.kind, moved, p, p, texts[0], texts[1])
 
 
 def _counts(codes: NDArray[Any], is_second: NDArray[np.bool_], n_codes: int) -> NDArray[np.intp]:

@@ -219,8 +219,12 @@ def _cell(
 
 
 def _published(line: _Line) -> str:
-    """Write a number as the paper prints it."""
-    return fixed(line["published"], printed_places(line, decimals([line["published"]])))
+    """Write a number as the paper prints it, with its spread: marks go by that."""
+    places = printed_places(line, decimals([line["published"]]))
+    text, spread = fixed(line["published"], places), line["published_spread"]
+    if not is_known(spread):
+        return text
+    return f"{text} ± {fixed(spread, max(min(places, 1), decimals([spread])))}"
 
 
 def _measured(line: _Line, digits: tuple[int, int]) -> str:

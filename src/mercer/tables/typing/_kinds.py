@@ -25,6 +25,8 @@ from mercer.tables.typing._cells import (
 from mercer.tables.typing._dates import has_time, infer_date_style, read_dates
 from mercer.tables.typing._numbers import (
     LARGEST,
+    count_without_sign,
+    in_hundredths,
     infer_number_style,
     read_numbers,
     units_of,
@@ -132,7 +134,8 @@ def _describe(name: str, values: pd.Series, asked: str | None) -> Column:
         if style is not None or asked:
             numbers, unread = read_numbers(texts, style or "plain", values.index)
             _check_style(name, style, unread, "number")
-            return _describe_numbers(name, numbers, style or "plain", asked, unread)
+            n_without = count_without_sign(texts, style or "plain")
+            return _describe_numbers(name, numbers, style or "plain", asked, unread, n_without)
     if asked in (None, "date"):
         style, is_doubtful = infer_date_style(known, n_rows)
         if style is not None or asked:
@@ -181,6 +184,7 @@ def _describe_numbers(
     style: str,
     asked: str | None,
     unread: Unread | None = None,
+    n_without_sign: int = 0,
 ) -> Column:
     n_infinite = int((np.abs(numbers) > LARGEST).sum())
     finite = numbers[np.abs(numbers) <= LARGEST]  # This leaves out NaN too.
@@ -202,6 +206,9 @@ def _describe_numbers(
         reasons.append(f"{count_of(n_infinite, 'infinite value')} taken as missing")
     if taken_off := what_was_taken_off(style):
         reasons.append(taken_off)
+    if n_without_sign:
+        numbers_without = count_of(n_without_sign, "number")
+        reasons.append(f"{numbers_without} without {in_hundredths(style)} taken as if with it")
     return _column(name, "number", asked, n, n_missing, "; ".join(reasons), style=style, **facts)
 
 

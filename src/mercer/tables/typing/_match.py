@@ -18,7 +18,13 @@ from mercer.tables.typing._cells import (
     is_number,
 )
 from mercer.tables.typing._dates import date_in_style, read_dates
-from mercer.tables.typing._numbers import LARGEST, in_hundredths, is_time, read_numbers
+from mercer.tables.typing._numbers import (
+    LARGEST,
+    count_without_sign,
+    in_hundredths,
+    is_time,
+    read_numbers,
+)
 
 # Up to this many cells of another kind are taken as missing, however few rows there are.
 _MOST_ACCIDENTS = 5
@@ -148,14 +154,12 @@ def _written_as_there(column: Column) -> str:
 
 def _numbers_without_sign(values: pd.Series, column: Column, where: str) -> list[str]:
     """Say where numbers lack the % of training: 0.5 may be meant as a half there."""
-    sign = in_hundredths(column.style) if column.kind == "number" else ""
-    if not sign:
+    if column.kind != "number":
         return []
-    texts = as_text(values)
-    without = np.array([sign not in text for text in texts.categories] + [False])[texts.codes]
-    n_without = int(without.sum())
+    n_without = count_without_sign(as_text(values), column.style)
     if not n_without:
         return []
+    sign = in_hundredths(column.style)
     has = "has" if n_without == 1 else "have"
     is_taken = "is taken as if it" if n_without == 1 else "are taken as if they"
     numbers = count_of(n_without, "number")

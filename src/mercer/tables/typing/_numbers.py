@@ -207,6 +207,16 @@ def in_hundredths(style: str) -> str:
     return unit[:1] if unit[:1] in ("%", "‰") else ""
 
 
+def count_without_sign(texts: pd.Categorical, style: str) -> int:
+    """Return how many rows hold a number without the % of its style: 0.5 may be meant as a half."""
+    sign = in_hundredths(style)
+    if not sign:
+        return 0
+    lacks = np.array([sign not in text for text in texts.categories], dtype=bool)
+    is_number = ~np.isnan(parse_numbers(texts.categories, style))
+    return int(np.append(lacks & is_number, False)[texts.codes].sum())
+
+
 def units_of(values: Sequence[str]) -> list[str]:
     """Return the units of numbers that have several of them; nothing if these are no numbers."""
     parts = [taken_apart(with_plain_signs(text)) for text in values]
