@@ -298,6 +298,15 @@ def test_scale_and_offset(scale):
     assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-5)
 
 
+def test_extreme_bandwidths():
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    narrow = independence_test(x, y, bandwidth=1e-250, random_state=0)
+    assert narrow.pvalue == 1.0  # every row sees itself only
+    assert independence_test(x, x, bandwidth=1e3, random_state=0).pvalue == 0.001
+    with pytest.raises(ValueError, match="is so wide that rows which differ cannot be told apart"):
+        independence_test(x, y, bandwidth=1e9)
+
+
 def test_a_turned_side_is_the_same_side():
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 3))
     Y = Y + 0.4 * X
