@@ -1,7 +1,7 @@
 """The test of independence: its pairings, the kernels that it sees, level, power, robustness."""
 
 import tracemalloc
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ from mercer.information import independence_test, pairwise_independence
 from mercer.information._independence import _log_ratios, _log_tails
 from mercer.information._kernel_columns import kernel_columns
 from mercer.information._pairings import (
-    DoubleTurns,
     Orders,
+    PartedTurns,
     Turns,
     draw_many_pairings,
     draw_pairings,
@@ -60,23 +60,38 @@ def test_turns_are_a_group():
             assert tuple(_turned(turns, k)[_turned(turns, other)]) in group
 
 
-def test_turns_of_either_half():
-    """A pairing turns one half of the rows by a and the other by b."""
+@pytest.mark.parametrize("sizes", [(4, 5), (3, 2, 3)])
+def test_turns_in_parts(sizes):
+    """A pairing turns each part of the rows by a number of places of its own."""
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(23, 3)), rng.normal(size=(23, 2))
-    halves = np.array_split(rng.permutation(23), 2)
-    double = DoubleTurns(Turns(4, halves[0]), Turns(5, halves[1]))
-    found, expected = squared_sizes(double.products(A, B)), []
-    for a in range(4):
-        for b in range(5):
-            order = np.arange(23)
-            for turns, k in ((double.first, a), (double.second, b)):
-                m = turns.n_places
-                circles = turns.rows[: len(turns.rows) // m * m].reshape(m, -1)
-                order[circles] = circles[(np.arange(m) + k) % m]
-            expected.append(np.sum((A.T @ B[order]) ** 2))
+    parts = np.array_split(rng.permutation(23), len(sizes))
+    parted = PartedTurns(tuple(map(Turns, sizes, parts)))
+    found, expected = squared_sizes(parted.products(A, B)), []
+    for places in product(*map(range, sizes)):
+        order = np.arange(23)
+        for turns, k in zip(parted.parts, places, strict=True):
+            m = turns.n_places
+            circles = turns.rows[: len(turns.rows) // m * m].reshape(m, -1)
+            order[circles] = circles[(np.arange(m) + k) % m]
+        expected.append(np.sum((A.T @ B[order]) ** 2))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-    assert len(double) == 20
+    assert len(parted) == len(found)
+
+
+@pytest.mark.parametrize(("n", "n_parts"), [(40, 4), (60, 4), (66, 3), (199, 3), (200, 2)])
+def test_few_rows_have_many_pairings(n, n_parts):
+    pairings = draw_many_pairings(n, 9999, _random())
+    assert isinstance(pairings, PartedTurns)
+    assert len(pairings.parts) == n_parts
+    assert len(pairings) >= 10_000
+    rows = np.concatenate([part.rows for part in pairings.parts])
+    assert (np.sort(rows) == np.arange(n)).all()
+
+
+def test_other_tables_have_orders_or_turns():
+    assert isinstance(draw_many_pairings(10_001, 9999, _random()), Turns)
+    assert isinstance(draw_many_pairings(39, 9999, _random()), Orders)
 
 
 def test_pairs_of_sides():
@@ -97,11 +112,6 @@ def test_pairs_of_sides():
     sides = rng.normal(size=(14, 220, 1))
     p = [one.pvalue for *_, one in pairwise_independence(sides, n_permutations=99, random_state=0)]
     assert kstest(p, "uniform").pvalue > 1e-3
-    doubled = draw_many_pairings(220, 2000, _random())
-    assert isinstance(doubled, DoubleTurns)
-    assert len(doubled) == 100 * 100
-    assert isinstance(draw_many_pairings(220, 99, _random()), Turns)
-    assert isinstance(draw_many_pairings(150, 2000, _random()), Orders)
 
 
 def test_products_of_orders():
@@ -286,6 +296,15 @@ def test_scale_and_offset(scale):
     assert scaled.bandwidth[0] == pytest.approx(plain.bandwidth[0] * scale)
     assert scaled.pvalue == plain.pvalue
     assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-5)
+
+
+def test_extreme_bandwidths():
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    narrow = independence_test(x, y, bandwidth=1e-250, random_state=0)
+    assert narrow.pvalue == 1.0  # every row sees itself only
+    assert independence_test(x, x, bandwidth=1e3, random_state=0).pvalue == 0.001
+    with pytest.raises(ValueError, match="is so wide that rows which differ cannot be told apart"):
+        independence_test(x, y, bandwidth=1e9)
 
 
 def test_a_turned_side_is_the_same_side():

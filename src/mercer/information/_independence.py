@@ -213,7 +213,7 @@ def _test_sides(
     agreements, statistics = _of_all_pairings(x, y, measure, pairings)
     evidence = _log_weights(len(x), len(y))[:, None] - _log_tails(statistics)
     fused = evidence.max(axis=0)
-    as_large = fused >= fused[0] - _ROUNDING * (1 + abs(fused[0]))
+    as_large = ~(fused < fused[0] - _ROUNDING * (1 + abs(fused[0])))  # NaN is no evidence
     dependence = _beyond_chance(agreements)
     best = int(np.argmax(dependence))
     null = np.sort(fused[1:])
@@ -279,7 +279,7 @@ def _log_tails(statistics: FloatArray) -> FloatArray:
     mean = statistics.mean(axis=1, keepdims=True)
     variance = statistics.var(axis=1, keepdims=True)
     # Where all pairings agree but for rounding, none has evidence.
-    is_flat = ~(variance > (_ROUNDING * mean) ** 2)
+    is_flat = variance <= (_ROUNDING * mean) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, x = mean**2 / variance, statistics * mean / variance
         tails = gammaincc(shape, x)

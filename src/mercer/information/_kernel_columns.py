@@ -69,14 +69,14 @@ def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState)
         widths = _widths(rows[random.permutation(len(rows))[:_DISTANCES_OF]])
     landmarks = rows[random.permutation(len(rows))[:_LANDMARKS]]
     within = _squared_distances(landmarks, landmarks)
-    maps = [_eigenmap(np.exp(-0.5 * within / width**2)) for width in widths]
+    maps = [_eigenmap(_kernel(within, width)) for width in widths]
     starts = np.concatenate([[0], np.cumsum([part.shape[1] for part in maps])])
     columns = np.empty((len(rows), starts[-1]))
     parts = [slice(a, b) for a, b in pairwise(starts.tolist())]
     for start, stop in row_slabs(len(rows), 32 * len(landmarks), working_memory() // 4):
         distances = _squared_distances(rows[start:stop], landmarks)
         for part, width, map_ in zip(parts, widths, maps, strict=True):
-            columns[start:stop, part] = np.exp(-0.5 * distances / width**2) @ map_
+            columns[start:stop, part] = _kernel(distances, width) @ map_
     means = columns.mean(axis=0)
     columns -= means
     for part in parts:
@@ -86,6 +86,11 @@ def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState)
         scale = 0.0 if spread < _RANK else (spread * len(rows)) ** -0.5
         columns[:, part] *= scale
         means[part] *= scale or 1.0
+    if given is not None and not columns.any() and rows.any():
+        raise ValueError(
+            f"bandwidth={parzen_bandwidth(given):.3g} is so wide that rows which differ cannot be "
+            "told apart."
+        )
     bandwidths = np.array([parzen_bandwidth(width * unit) for width in widths])
     return KernelColumns(columns, means, starts, bandwidths)
 
@@ -111,6 +116,13 @@ def _widths(rows: FloatArray) -> FloatArray:
     is_new = np.append(True, np.diff(widths) < -1e-9 * widths[:-1])
     kept: FloatArray = widths[is_new]
     return kept
+
+
+def _kernel(distances: FloatArray, width: float) -> FloatArray:
+    """Return Gaussian kernel values from squared distances; the limits 0 and 1 are right."""
+    with np.errstate(over="ignore", under="ignore"):
+        values: FloatArray = np.exp(-0.5 * distances / width / width)
+    return values
 
 
 def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:

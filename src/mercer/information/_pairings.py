@@ -20,7 +20,8 @@ from scipy.fft import irfft, rfft
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
-_LEAST_TURNS = 100  # Fewer turns of either half would make p-values vary.
+_MOST_PARTS = 4  # Rows in more parts turn so little that pairings are much alike.
+_FEW_ROWS_PERMUTATIONS = 1999
 
 
 @dataclass(frozen=True)
@@ -86,45 +87,58 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class DoubleTurns:
-    """Half of the rows turn, and the other half by itself: as many pairings as pairs of turns.
+class PartedTurns:
+    """Parts of the rows turn, each by itself: as many pairings as there are tuples of turns.
 
-    They are many, and alike in halves: p-values are exact, as with other pairings, but those that
+    They are many, and alike in parts: p-values are exact, as with other pairings, but those that
     are not small vary as if there were about as many pairings as turns.
     """
 
-    first: Turns
-    second: Turns
+    parts: tuple[Turns, ...]
 
     def __len__(self) -> int:
-        return len(self.first) * len(self.second)
+        return math.prod(map(len, self.parts))
 
     def products(self, A: FloatArray, B: FloatArray) -> tuple[FloatArray, ...]:
-        """Return AᵀB of either half for each of its turns; pairings have the sums of both."""
-        return *self.first.products(A, B), *self.second.products(A, B)
+        """Return AᵀB of each part of the rows for each of its turns; a pairing has their sum."""
+        return tuple(part.products(A, B)[0] for part in self.parts)
 
 
-Pairings = Orders | Turns | DoubleTurns
+Pairings = Orders | Turns | PartedTurns
 
 
 def squared_sizes(products: Sequence[FloatArray]) -> FloatArray:
-    """Return ‖AᵀB‖² for each pairing, from its products in one part or two."""
+    """Return ‖AᵀB‖² for each pairing, from its products in one part or several."""
     flat = [part.reshape(len(part), -1) for part in products]
-    own = [np.einsum("ij,ij->i", part, part) for part in flat]
-    if len(flat) == 1:
-        only: FloatArray = own[0]
-        return only
-    both: FloatArray = own[0][:, None] + own[1] + 2 * flat[0] @ flat[1].T
-    return both.ravel()
+    total = np.zeros([len(part) for part in flat])
+    for i, one in enumerate(flat):
+        total += _along(np.einsum("ij,ij->i", one, one), len(flat), i)
+        for j in range(i):
+            total += _along(2 * flat[j] @ one.T, len(flat), j, i)
+    return total.ravel()
+
+
+def _along(values: FloatArray, n_axes: int, *axes: int) -> FloatArray:
+    """Return values with their axes at these places among n_axes, the others of length 1."""
+    shape = [1] * n_axes
+    for axis, size in zip(axes, values.shape, strict=True):
+        shape[axis] = size
+    return values.reshape(shape)
 
 
 def draw_many_pairings(n_rows: int, n_permutations: int, random: np.random.RandomState) -> Pairings:
-    """Return at least n_permutations pairings, which may be more than there are rows."""
-    n_turns = max(_LEAST_TURNS, math.isqrt(n_permutations) + 1)
-    if n_rows > n_permutations or n_rows < 2 * n_turns:
+    """Return at least n_permutations pairings, which may be more than there are rows.
+
+    From very few rows there are fewer, in orders that are drawn.
+    """
+    if n_rows > n_permutations:
         return draw_pairings(n_rows, n_permutations, random)
-    halves = np.array_split(random.permutation(n_rows), 2)
-    return DoubleTurns(*(Turns(n_turns, half) for half in halves))
+    for n_parts in range(2, _MOST_PARTS + 1):
+        n_turns = math.ceil((n_permutations + 1) ** (1 / n_parts))
+        if n_rows >= n_parts * n_turns:
+            parts = np.array_split(random.permutation(n_rows), n_parts)
+            return PartedTurns(tuple(Turns(n_turns, part) for part in parts))
+    return draw_pairings(n_rows, min(n_permutations, _FEW_ROWS_PERMUTATIONS), random)
 
 
 def draw_pairings(

@@ -16,8 +16,8 @@ here as SVG, from panels of points, lines, bars and maps; no drawing library is 
 
     mercer project ────► an embedding ───► scatter ─────────────────────► scatter.html
 
-    mercer measure ────► TableDifference ───────────────────────────────► difference.html
-        --pairs ───────► ColumnPairs ───────────────────────────────────► pairs.html
+    mercer measure ──┬─► TableDifference ───────────────────────────────► difference.html
+                     └─► ColumnPairs (--pairs) ─────────────────────────► pairs.html
     mercer density ────► a panel and a table ───────────────────────────► panel.html
 
 All extend ``frame.html`` (colours, contents, theme, sorting, printing). A scatter is an SVG that

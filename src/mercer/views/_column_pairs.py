@@ -11,7 +11,7 @@ from mercer.comparison import holm_correction
 from mercer.information import pairwise_independence
 from mercer.tables import Column, Table, describe_columns, make_preprocessor, match_columns
 
-_LEVEL = 0.05
+_PAIRS_LEVEL = 0.05
 _MOST_COLUMNS = 30
 _MOST_ROWS = 5000  # Pairs are tested on at most as many rows.
 _LEAST_PERMUTATIONS, _PERMUTATIONS_OF_PAIR = 9999, 50  # Holm's correction needs many for many.
@@ -179,7 +179,7 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
         n_tested=len(rows),
         columns=tuple(names),
         pairs=tuple(pairs),
-        level=_LEVEL,
+        level=_PAIRS_LEVEL,
         notes=tuple(dict.fromkeys([*table.notes, *notes])),
     )
 
