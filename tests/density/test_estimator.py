@@ -344,6 +344,11 @@ def test_tolerance_holds_and_is_taken():
     quick = KernelDensity(bandwidth=0.2, tol=1e-6).fit(X)
     points = np.linspace(-9, 9, 4000)[:, None]
     assert_allclose(quick.score_samples(points), exact.score_samples(points), rtol=0, atol=2e-6)
+    left_out = quick.leave_one_out_scores()
+    assert_allclose(left_out, exact.leave_one_out_scores(), rtol=0, atol=2e-6)
+    adaptive = KernelDensity(bandwidth=0.2, tol=1e-6, adaptive=True).fit(X)
+    expected = literal(X, points[::50], 0.2 * adaptive.factors_)
+    assert_allclose(adaptive.score_samples(points[::50]), expected, rtol=0, atol=2e-6)
 
 
 BAD = [

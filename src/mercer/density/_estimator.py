@@ -104,8 +104,9 @@ class KernelDensity(BaseEstimator):
     Notes
     -----
     Time: nothing to fit at a given bandwidth; a pass over n² pairs for cross-validation, and half
-    of one where `adaptive` or `debiased`; n_new·n·d to score, or n_new + n with `tol`; times the
-    mirrors where there are `bounds`, near them.  Memory is O(n).
+    of one where `adaptive`, one where `debiased`; n_new·n·d to score; times the mirrors where
+    there are `bounds`, near them.  With `tol` all but cross-validation and `debiased` grows with
+    n and n_new.  Memory is O(n).
 
     Densities are added up as logarithms: far from all rows `score_samples` is right where
     the density itself would underflow.  Adaptive widths are rounded to eighths of an octave,
@@ -226,7 +227,7 @@ class KernelDensity(BaseEstimator):
         if self.debiased:
             self._windows = self._windows.moved_uphill()
         if self.adaptive:
-            pilot = self._with_mirrors(X, self._windows.log_sums_at_rows(), self._sums_at)
+            pilot = self._with_mirrors(X, self._windows.log_sums_at_rows(self.tol), self._sums_at)
             self._windows, self.factors_ = self._windows.adapted(to_numpy(pilot))
             if self.bounds_ is not None:
                 widest = max(self._windows.bandwidths) * lengths
@@ -284,7 +285,7 @@ class KernelDensity(BaseEstimator):
             rows = np.arange(self.X_fit_.shape[0])
             sums = windows.left_out_log_sums_at(rows, self._to_windows(self.X_fit_))
         else:
-            sums = windows.left_out_log_sums()
+            sums = windows.left_out_log_sums(self.tol)
         sums = self._with_mirrors(self.X_fit_, sums, windows.left_out_log_sums_at)
         left = windows.log_weight_left()
         return sums - home_of(self.X_fit_).like(left, sums) - self._log_volume

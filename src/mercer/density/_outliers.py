@@ -42,7 +42,7 @@ class DensityOutlierDetector(OutlierMixin, KernelDensity):
     bounds : None, pair, sequence of pairs or dict, default=None
         Ends of columns, at which windows are reflected.
     tol : float or None, default=None
-        Relative error allowed to the densities of new rows.
+        Relative error allowed to each density, for linear time at up to three features.
 
     Attributes
     ----------

@@ -62,13 +62,13 @@ class Windows:
             return logs[:, 0] - float(self.log_normalisers[0])
         return logsumexp(logs - like(self.log_normalisers, logs))
 
-    def log_sums_at_rows(self) -> FloatArray:
+    def log_sums_at_rows(self, tol: float | None = None) -> FloatArray:
         """Return `log_sums` at the rows themselves, of windows of one width, in half the time."""
-        return to_numpy(self._self_sums(exclude_self=False))
+        return to_numpy(self._self_sums(tol, exclude_self=False))
 
-    def left_out_log_sums(self) -> Array:
+    def left_out_log_sums(self, tol: float | None = None) -> Array:
         """Return `log_sums` at the rows, each without what leaves with it: (n,), in float64."""
-        sums = self._self_sums() if self.groups is None else self._left_out_by_group()
+        sums = self._self_sums(tol) if self.groups is None else self._left_out_by_group(tol)
         if self.weights is None:
             return sums
         home, stay = home_of(self.Z), self.weights - self.leaving
@@ -186,26 +186,26 @@ class Windows:
         if n_rows <= 1:
             raise ValueError(f"Leaving rows out needs more than one row; got n_samples={n_rows:g}.")
 
-    def _self_sums(self, exclude_self: bool = True) -> Array:
+    def _self_sums(self, tol: float | None, exclude_self: bool = True) -> Array:
         """Return log Σⱼ wⱼ W(zᵢ − zⱼ) of windows of one width, without j = i if that is asked."""
         Z = detached(self.Z)
         weights = None if self.weights is None else home_of(Z).like(self.weights, Z)
         sums = log_kernel_sum(
             Z, weights=weights, kernel=self.kernel, bandwidth=self.bandwidths[0],
-            exclude_self=exclude_self,
+            exclude_self=exclude_self, tol=tol,
         )  # fmt: skip
         xp: Any = array_namespace(sums)
         return xp.astype(sums, xp.float64) - float(self.log_normalisers[0])
 
-    def _left_out_by_group(self) -> Array:
+    def _left_out_by_group(self, tol: float | None) -> Array:
         """Return log Σⱼ≠ᵢ wⱼ W_{hⱼ}(zᵢ − zⱼ), group by group."""
         out = np.full(int(self.Z.shape[0]), -np.inf)
         for g, h in enumerate(self.bandwidths):
             own, others = np.flatnonzero(self.groups == g), np.flatnonzero(self.groups != g)
             weights = None if self.weights is None else self.weights[own]
             group = Windows(take_rows(self.Z, own), weights, self.kernel, (h,))
-            out[own] = np.logaddexp(out[own], to_numpy(group._self_sums()))
+            out[own] = np.logaddexp(out[own], to_numpy(group._self_sums(tol)))
             if others.size:
-                sums = to_numpy(group.log_sums(take_rows(self.Z, others)))
+                sums = to_numpy(group.log_sums(take_rows(self.Z, others), tol))
                 out[others] = np.logaddexp(out[others], sums)
         return like(out, self.Z, dtype=array_namespace(self.Z).float64)

@@ -85,10 +85,14 @@ def arrange(
         from mercer.sums.torch._arrange import arrange_tensors
 
         return arrange_tensors(n_rows, weights, groups, log, weight_ends, by_group)
-    group = np.zeros(n_rows, np.int64) if groups is None else groups
-    n_groups = int(group.max()) + 1
     exponent = np.zeros(n_rows, np.int64) if weights is None else _exponents(weights)
     band = 1 if weights is None else BAND[itemsize(weights)]
+    least, most = (exponent.min(), exponent.max()) if n_rows else (ZERO, ZERO)
+    if groups is None and least != ZERO and most - least < band:
+        highest = np.array([most])  # All rows are one band, in their own order.
+        return Arrangement(None, times_powers_of_two(weights, -highest), (0, n_rows), highest)
+    group = np.zeros(n_rows, np.int64) if groups is None else groups
+    n_groups = int(group.max()) + 1
     top = np.full(n_groups, ZERO)
     np.maximum.at(top, group, exponent)
     bands = np.where(exponent == ZERO, 0, (top[group] - exponent) // band)
