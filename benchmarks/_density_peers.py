@@ -70,19 +70,15 @@ def literal_logs(X, Q, bandwidth):
 
 
 def _mercer(X, Q, bandwidth, tol):
-    from mercer.kernels import get_kernel
-    from mercer.sums import log_kernel_sum
+    from mercer.density import KernelDensity
 
-    scale = get_kernel("gaussian").log_normaliser(bandwidth, X.shape[1]) + np.log(len(X))
-    return log_kernel_sum(Q, X, bandwidth=bandwidth) - scale
+    return KernelDensity(bandwidth=bandwidth).fit(X).score_samples(Q)
 
 
 def _mercer_within(X, Q, bandwidth, tol):
-    from mercer.kernels import get_kernel
-    from mercer.sums import log_kernel_sum
+    from mercer.density import KernelDensity
 
-    scale = get_kernel("gaussian").log_normaliser(bandwidth, X.shape[1]) + np.log(len(X))
-    return log_kernel_sum(Q, X, bandwidth=bandwidth, tol=tol) - scale
+    return KernelDensity(bandwidth=bandwidth, tol=tol).fit(X).score_samples(Q)
 
 
 def _sklearn(X, Q, bandwidth, tol):
@@ -149,6 +145,15 @@ def _fastkde(X, Q, bandwidth, tol):
     return _on_lines(axes[::-1], found.values.T, Q)  # Its last variable comes first.
 
 
+def _figtree(X, Q, bandwidth, tol):
+    """Its epsilon is relative to the sum of all weights, not to each sum."""
+    from pyfigtree import figtree
+
+    n, d = X.shape
+    sums = figtree(X, Q, np.ones(n), bandwidth=bandwidth * 2**0.5, epsilon=tol)
+    return np.asarray(sums).ravel() / n * np.exp(-d * np.log(bandwidth * np.sqrt(2 * np.pi)))
+
+
 def _on_lines(axes, values, Q):
     from scipy.interpolate import RegularGridInterpolator
 
@@ -165,5 +170,6 @@ CONTENDERS = {
     "KDEpy FFT": Contender(_kdepy_fft, most_columns=3),
     "statsmodels": Contender(_statsmodels),
     "statsmodels FFT": Contender(_statsmodels_fft, most_columns=1),
+    "FIGTree, epsilon": Contender(_figtree),
     "fastKDE": Contender(_fastkde, most_columns=3, own_width=True),
 }

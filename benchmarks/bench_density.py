@@ -17,7 +17,7 @@ Every cell runs in a process of its own, after a fit of a few rows that compiles
 that takes longer than ``--peer-seconds`` is ended, and not asked for more rows; nor is one that
 wants more memory than ``--memory`` GiB.  ``--out`` keeps what is found, one line a cell: a run that
 was broken off goes on, and says how many cells earlier runs had done.  Peers that are not installed
-are left out: pip install KDEpy statsmodels fastkde.
+are left out: pip install KDEpy statsmodels pyfigtree fastkde.
 """
 
 import argparse
@@ -40,8 +40,21 @@ FEWEST_ROWS, MOST_ROWS = 10_000, 10_000_000
 QUERIES, CHECKED = 10_000, 64
 EXACT = 1e-6  # the largest error of a method that counts as exact
 QUICK, REPEATS = 1.0, 3  # fewer seconds are the best of so many runs
-MODULES = {"scikit-learn": "sklearn", "SciPy": "scipy"}  # others are called as their package
-PACKAGES = ("mercer", "scikit-learn", "scipy", "KDEpy", "statsmodels", "fastkde", "finufft")
+MODULES = {
+    "scikit-learn": "sklearn",
+    "SciPy": "scipy",
+    "FIGTree": "pyfigtree",
+}  # others are called as their package
+PACKAGES = (
+    "mercer",
+    "scikit-learn",
+    "scipy",
+    "KDEpy",
+    "statsmodels",
+    "fastkde",
+    "pyfigtree",
+    "finufft",
+)
 
 
 def n_queries(n_rows, n_columns):
@@ -147,9 +160,10 @@ def _was_shorter(one, options):
 def cell(store, name, n, d, options):
     """Return a cell: stored, computed, or given up because fewer rows were too many."""
     limits = {"limit": options.peer_seconds, "memory": options.memory}
-    fewer = store.found.get((name, n // 10, d))
-    if fewer is not None and "failure" in fewer and not _was_shorter(fewer, options):
-        return {"failure": fewer["failure"]}
+    for (other, rows, columns), fewer in store.found.items():
+        is_fewer = (other, columns) == (name, d) and rows < n and "failure" in fewer
+        if is_fewer and not _was_shorter(fewer, options):
+            return {"failure": f"{fewer['failure']} at {short(rows)} rows"}
     one = store.known(name, n, d, options)
     if one is None:
         if sys.stderr.isatty():
@@ -158,6 +172,10 @@ def cell(store, name, n, d, options):
         one["when"] = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         store.add(one)
     return one
+
+
+def short(count):
+    return f"{count:.0e}".replace("e+0", "e")
 
 
 def ratio(cells, errors, most, ours):
@@ -183,7 +201,7 @@ def print_row(n, d, names, store, options):
         truth = np.array(cell(store, "truth", n, d, options)["values"])
         errors = {name: error_of(one["values"], truth) for name, one in done.items()
                   if not CONTENDERS[name].own_width}  # fmt: skip
-    texts = [str(d), f"{n:.0e}".replace("e+0", "e"), f"{n_queries(n, d):.0e}".replace("e+0", "e")]
+    texts = [str(d), short(n), short(n_queries(n, d))]
     for name in names:
         one = cells.get(name)
         if one is None or "failure" in one:

@@ -243,7 +243,10 @@ def classifier(options):
 
 def calibrate(options):
     """Print the constants from what they stand for, in core-seconds."""
+    from scipy.fft import irfft, rfft
+
     from mercer._memory import thread_count
+    from mercer.sums.cpu._lattice_loops import gather, spread
     from mercer.sums.fast._grid import Grid, GridBox, reach_of
     from mercer.sums.fast._near import COLUMN_LEAF, _Leaves
 
@@ -275,6 +278,14 @@ def calibrate(options):
             f"d = {d}, {count}^{d} modes: a point {threads * (sort + all_points - grid) / n:.1e}, "
             f"a grid point {threads * grid / (2 * count) ** d:.1e}"
         )
+    points, weights, out = normal(n, 1)[:, 0], np.ones(n), np.empty(n)
+    values = np.zeros(4096)
+    _, carry = timed(lambda: spread(points, weights, 0, n, -10.0, 200.0, values))
+    _, read = timed(lambda: gather(points, 0, n, -10.0, 200.0, values, out))
+    values = np.ones(2**20)
+    _, convolve = timed(lambda: irfft(rfft(values) * rfft(values), values.size))
+    print(f"_LATTICE_POINT: {carry / n:.1e} and {read / n:.1e}, with what is arranged twice that")
+    print(f"_LATTICE_GRID: {convolve / values.size:.1e}")
     Y = normal(n, 2)
     _, seconds = timed(lambda: _Leaves.of(Y, COLUMN_LEAF))
     print(f"_TREE: {seconds / n:.1e}")

@@ -1,11 +1,12 @@
 """How often ``mercer measure`` says that two halves of one table differ, and what its AUC is worth.
 
-Three questions, each answered on equal tables and the last on shifted ones:
+Four questions, answered on equal tables and then on shifted ones:
 
 - how often are two halves of one table said to differ, at the 5 % level?
 - is the AUC of held-out rows 0.5 on average, and does its interval cover that?  Beside it stands
   what leave-one-out scores would give, with width and ridge fixed and chosen by these scores.
 - is the AUC of two shifted normal tables near the best there is, Φ(shift/√2), and is it covered?
+- what is said of a shift that is too small to matter, where tables are long?
 
 python benchmarks/sim_measure.py [--pairs 400] [--draws 100]
 """
@@ -13,6 +14,7 @@ python benchmarks/sim_measure.py [--pairs 400] [--draws 100]
 import argparse
 
 import numpy as np
+import pandas as pd
 from bench_tables import adult_like
 from rich.progress import track
 from scipy.stats import norm
@@ -103,6 +105,16 @@ def shifted_tables(draws):
         )
 
 
+def long_tables():
+    """Print what is said of 100 000 and 100 000 rows of which one column of three is shifted."""
+    rng = np.random.default_rng(0)
+    frames = [pd.DataFrame(rng.normal(size=(100_000, 3)), columns=list("abc")) for _ in range(2)]
+    frames[1]["a"] += 0.05
+    best = norm.cdf(0.05 / np.sqrt(2))
+    print(f"\n100 000 + 100 000 rows, shift 0.05 (the best AUC is {best:.3f}):")
+    print(measure_tables(Table(frames[0], "first"), Table(frames[1], "second")))
+
+
 def mean(values):
     """Write a mean with its standard error."""
     return f"{np.mean(values):.3f} ± {np.std(values) / np.sqrt(len(values)):.3f}"
@@ -117,6 +129,7 @@ def main():
         said_to_differ(options.pairs)
     equal_tables(options.draws)
     shifted_tables(max(1, options.draws // 4))
+    long_tables()
 
 
 if __name__ == "__main__":

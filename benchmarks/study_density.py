@@ -4,9 +4,9 @@
 
 For every way to estimate, the mean integrated squared error over the draws, divided by that of the
 best single width for the same draws (known only to who knows the density); the geometric mean of
-these ratios over the 15 densities, and on how many densities the way is best of all. KDEpy, which
-has the rule of Improved Sheather and Jones, may be installed. With --outliers it prints instead how
-many rows of clean samples `DensityOutlierDetector` calls outliers.
+these ratios over the 15 densities, and in brackets on how many densities the way is best of all.
+KDEpy, which has a rule of Improved Sheather and Jones too, may be installed. With --outliers it
+prints instead how many rows of clean samples `DensityOutlierDetector` calls outliers.
 
 Densities: J. S. Marron and M. P. Wand, "Exact mean integrated squared error", Annals of Statistics
 20, 1992, table 1. SD-KDE moves each row by half of h² times the gradient of the log density there,
@@ -25,7 +25,8 @@ from mercer.sums import kernel_sum
 
 GRID = np.linspace(-6, 6, 6001)
 STEP = GRID[1] - GRID[0]
-LADDER = 2.0 ** (np.arange(-24, 9) / 4)  # of standard deviations times n^(-1/5)
+PEER = "improved Sheather–Jones of KDEpy"
+LADDER = 2.0 ** (np.arange(-10, 4) / 2)  # of standard deviations times n^(-1/5)
 
 
 def mixtures():
@@ -101,16 +102,20 @@ def shifted(X, h):
 
 
 def robust(X):
-    """Return Silverman's rule with the lesser of standard deviation and quartiles."""
+    """Return Silverman's rule with 0.9 times the lesser of standard deviation and quartiles."""
     low, high = np.quantile(X, [0.25, 0.75])
     return 0.9 * min(X.std(ddof=1), (high - low) / 1.349) * len(X) ** -0.2
 
 
-def improved_sheather_jones(X):
-    """Return KDEpy's width."""
-    from KDEpy.bw_selection import improved_sheather_jones as peer
+def of_kdepy(X):
+    """Return KDEpy's width of Improved Sheather and Jones.
 
-    return float(peer(X))
+    KDEpy 1.1.12 multiplies by the range of the rows what is a share of its grid, and the grid goes
+    beyond the rows by half their range or by 6, whichever is more.
+    """
+    from KDEpy.bw_selection import improved_sheather_jones
+
+    return float(improved_sheather_jones(X))
 
 
 def by_name(name):
@@ -120,33 +125,45 @@ def by_name(name):
 
 def rules():
     """Return functions from rows to a width."""
-    found = {name: by_name(name) for name in ("normal-reference", "scott")}
-    found["Silverman, robust"] = robust
-    found |= {name: by_name(name) for name in ("likelihood-cv", "least-squares-cv")}
+    found = {"normal-reference": by_name("normal-reference"), "Silverman, 0.9": robust}
+    names = ("improved-sheather-jones", "likelihood-cv", "least-squares-cv")
+    found |= {name: by_name(name) for name in names}
     if find_spec("KDEpy"):
-        found["Improved Sheather–Jones"] = improved_sheather_jones
+        found[PEER] = of_kdepy
     return found
+
+
+def own_width(X, widths):
+    """Return the width of SD-KDE by its own least-squares cross-validation.
+
+    A row is left out of the sum at its place, but not of the gradient that moved the others.
+    """
+    gains, n = [], len(X)
+    for h in widths:
+        Z = shifted(X, h)
+        own = np.exp(-((X - Z) ** 2).sum(axis=1) / (2 * h**2))
+        left_out = (kernel_sum(X, Z, bandwidth=h) - own).mean() / ((n - 1) * h * np.sqrt(2 * np.pi))
+        square = kernel_sum(Z, bandwidth=np.sqrt(2) * h).mean() / (n * h * np.sqrt(4 * np.pi))
+        gains.append(2 * left_out - square)
+    return float(widths[int(np.argmax(gains))])
 
 
 def errors(X, density):
     """Return the error of every way, and that of the best single width."""
-    found = {}
-    unit = X.std(ddof=1) * len(X) ** -0.2
-    of_ladder = [error(X, density, unit * step) for step in LADDER]
+    found, widths = {}, X.std(ddof=1) * len(X) ** -0.2 * LADDER
     for name, rule in rules().items():
-        h = unit * float(rule(X)) / X.std(ddof=1) if name == "scott" else float(rule(X))
-        if name == "scott":  # It looks at no scale.
-            h = X.std(ddof=1) * float(rule(X))
+        h = float(rule(X))
         found[name] = error(X, density, h)
+        if name == PEER:
+            continue
         found[f"{name}, adaptive"] = error(X, density, h, adaptive=True)
-        found[f"{name}, SD-KDE"] = error(shifted(X, h), density, h)
-    moved = [error(shifted(X, unit * step), density, unit * step) for step in LADDER]
-    wider = [error(X, density, unit * step, adaptive=True) for step in LADDER]
-    return found | {
-        "best width": min(of_ladder),
-        "best width, adaptive": min(wider),
-        "best width, SD-KDE": min(moved),
-    }
+        found[f"{name}, SD-KDE"] = error(X, density, h, debiased=True)
+    h = own_width(X, widths)
+    found["its own least-squares-cv, SD-KDE"] = error(shifted(X, h), density, h)
+    found["best width"] = min(error(X, density, h) for h in widths)
+    found["best width, adaptive"] = min(error(X, density, h, adaptive=True) for h in widths)
+    found["best width, SD-KDE"] = min(error(X, density, h, debiased=True) for h in widths)
+    return found
 
 
 def study(n, draws):

@@ -15,7 +15,16 @@ from mercer.classifiers import _class_vectors, _parzen
 from mercer.comparison import holm_correction
 from mercer.discriminants import _path, _tuning
 from mercer.graphs import laplacian
-from mercer.information import _divergences, _estimates, _laplacian_cut, _permutations
+from mercer.information import (
+    _dependence,
+    _divergences,
+    _entropy,
+    _estimates,
+    _independence,
+    _joint,
+    _laplacian_cut,
+    _permutations,
+)
 from mercer.kernels import KERNELS, squared_distances
 from mercer.samples import _in_memory
 from mercer.spectral import RidgeBasis, decompose_features
@@ -121,6 +130,25 @@ def test_measures(array):
     for given in ((NAN, 0.0, -1.0), (0.0, NAN, -1.0), (0.0, 0.0, NAN)):
         assert is_nan(_divergences._log_cut(pair(array, *given)))
         assert is_nan(_divergences._squared_error(pair(array, *given))[1])
+
+
+@pytest.mark.parametrize("where", range(3))
+def test_dependence(array, where):
+    logs = [array(NAN if i == where else -1.0) for i in range(3)]
+    potentials = _joint.Potentials(*logs)
+    assert is_nan(_dependence._squared_distance(potentials)[1])
+    assert is_nan(_dependence._difference_of_pairs(potentials, 9)[1])
+    assert is_nan(_dependence._log_ratio(potentials))
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 2.0, float("inf")])
+def test_entropies(array, order):
+    assert is_nan(_entropy._entropy(array([-1.0, NAN, -2.0]), None, order))
+
+
+def test_evidence():
+    assert is_nan(_independence._log_tails(np.array([[0.1, NAN, 0.3]]))).all()
+    assert is_nan(_independence._log_ratios(np.array([[[NAN]]]), np.ones(1), np.ones(1))).all()
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential", "laplacian"])

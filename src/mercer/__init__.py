@@ -19,7 +19,7 @@ if _TYPE_CHECKING:
         NearestAngleClassifier,
         ParzenClassifier,
     )
-    from mercer.density import DensityOutlierDetector, KernelDensity
+    from mercer.density import ConditionalDensity, DensityOutlierDetector, KernelDensity
     from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
     from mercer.projections import (
         LaplacianEigenmaps,
@@ -34,6 +34,7 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ConditionalDensity",
     "DensityOutlierDetector",
     "ISEClassifier",
     "KernelDensity",

@@ -70,7 +70,7 @@ def test_measure_json(folder, capsys):
     ("other", "options", "code"),
     [
         ("same.csv", [], 0),
-        ("shifted.csv", [], 1),
+        ("shifted.csv", [], 3),
         ("shifted.csv", ["--bound", "0.9"], 0),  # different, but not by that much
         ("none.csv", [], 2),
     ],

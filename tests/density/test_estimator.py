@@ -11,7 +11,11 @@ from scipy.stats import gaussian_kde
 from sklearn import neighbors
 
 from mercer import KernelDensity
-from mercer.bandwidth import least_squares_cross_validation, likelihood_cross_validation
+from mercer.bandwidth import (
+    improved_sheather_jones_bandwidth,
+    least_squares_cross_validation,
+    likelihood_cross_validation,
+)
 from mercer.kernels import get_kernel
 
 SHARED = ("gaussian", "exponential", "epanechnikov")  # scikit-learn has these too
@@ -80,21 +84,87 @@ def test_a_width_for_each_column_is_a_change_of_units(kernel):
 def test_the_default_follows_the_scale_of_each_column():
     X, unit = sample(50, 3), np.array([1e-3, 1.0, 1e5])
     plain, scaled = KernelDensity().fit(X), KernelDensity().fit(X * unit)
-    deviations = X.std(axis=0, ddof=1)
-    assert_allclose(plain.bandwidth_, deviations * (4 / (5 * 50)) ** (1 / 7))
+    ordered = np.sort(X, axis=0)
+    quartiles = (ordered[37] - ordered[12]) / 1.3489795  # ranks 13 and 38 of 50
+    scale = np.minimum(X.std(axis=0, ddof=1), quartiles)
+    assert_allclose(plain.bandwidth_, scale * (4 / (5 * 50)) ** (1 / 7), rtol=1e-7)
     assert_allclose(scaled.bandwidth_, plain.bandwidth_ * unit)
-    standard = KernelDensity(bandwidth="silverman", metric="seuclidean").fit(X)
-    assert_allclose(standard.score_samples(X), plain.score_samples(X), rtol=1e-12)
 
 
-def test_cross_validation_is_that_of_the_bandwidths():
+def test_standard_deviations_are_a_metric():
+    X, points = sample(50, 3) * [1e-3, 1.0, 1e5], sample(9, 3, 1) * [1e-3, 1.0, 1e5]
+    deviations = X.std(axis=0, ddof=1)
+    peer = neighbors.KernelDensity(bandwidth="scott", leaf_size=50).fit(X / deviations)
+    expected = peer.score_samples(points / deviations) - np.log(deviations).sum()
+    model = KernelDensity(bandwidth="scott", metric="seuclidean").fit(X)
+    assert_allclose(model.score_samples(points), expected, rtol=1e-10)
+    assert_allclose(model.widths_, deviations * model.bandwidth_)
+    reference = KernelDensity(metric="seuclidean").fit(X)  # there is no scale left to look at
+    silverman = KernelDensity(bandwidth="silverman", metric="seuclidean").fit(X)
+    assert reference.bandwidth_ == silverman.bandwidth_
+
+
+def test_names_are_those_of_the_bandwidths():
     X = sample(70, 2)
     likelihood = likelihood_cross_validation(X)
     model = KernelDensity(bandwidth="likelihood-cv").fit(X)
     assert model.bandwidth_ == likelihood.bandwidth
     assert model.leave_one_out_scores().mean() == pytest.approx(likelihood.score, rel=1e-12)
+    column = X[:, :1]
+    plug_in = improved_sheather_jones_bandwidth(column)
+    assert KernelDensity(bandwidth="improved-sheather-jones").fit(column).bandwidth_ == plug_in
     squares = KernelDensity(bandwidth="least-squares-cv").fit(X)
     assert squares.bandwidth_ == least_squares_cross_validation(X).bandwidth
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1e290])
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis"])
+def test_units_at_the_ends_of_floating_point(metric, unit):
+    X, points = sample(40, 2), sample(7, 2, 1)
+    plain = KernelDensity(metric=metric).fit(X)
+    scaled = KernelDensity(metric=metric).fit(X * unit)
+    expected = plain.score_samples(points) - 2 * np.log(unit)
+    assert_allclose(scaled.score_samples(points * unit), expected, rtol=1e-12)
+    assert_allclose(scaled.widths_ / unit, plain.widths_)
+
+
+def moved(X, h, weights):
+    """Rows moved by h²/2 times the gradient of the log density, row by row."""
+    out = np.empty_like(X)
+    for i, x in enumerate(X):
+        k = weights * np.exp(-((X - x) ** 2).sum(axis=1) / (2 * h**2))
+        gradient = ((X - x) * (k / k.sum())[:, None]).sum(axis=0) / h**2
+        out[i] = x + h**2 / 2 * gradient
+    return out
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "relative"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_rows_are_moved_uphill(weights, d):
+    rng = np.random.default_rng(3)
+    X, points = sample(40, d) + 1e3, sample(10, d, 1) + 1e3
+    w = {None: None, "whole": rng.integers(1, 4, 40) * 1.0, "relative": rng.uniform(0.1, 2, 40)}
+    w = w[weights]
+    counts = np.ones(40) if w is None else w
+    model = KernelDensity(bandwidth=0.5, debiased=True).fit(X, sample_weight=w)
+    Z = moved(X, 0.5, counts)
+    assert_allclose(model.score_samples(points), literal(Z, points, 0.5, counts), rtol=1e-9)
+    found = model.leave_one_out_scores()
+    for i in range(40):
+        rest = counts.copy()
+        rest[i] -= rest[i] if weights == "relative" else 1.0
+        assert_allclose(found[i], literal(Z, X[[i]], 0.5, rest), rtol=1e-9)
+    assert_allclose(  # the same draws, from windows elsewhere
+        model.sample(9, 0), KernelDensity(bandwidth=0.5).fit(Z, sample_weight=w).sample(9, 0)
+    )
+
+
+def test_debiased_peaks_are_higher():
+    X = sample(4000, 1)
+    plain = KernelDensity(bandwidth=0.5).fit(X).score_samples([[0.0]])
+    debiased = KernelDensity(bandwidth=0.5, debiased=True).fit(X).score_samples([[0.0]])
+    truth = -0.5 * np.log(2 * np.pi)
+    assert abs(debiased - truth) < 0.4 * abs(plain - truth)
 
 
 @pytest.mark.parametrize("d", [1, 40, 784])
@@ -157,7 +227,7 @@ def test_leave_one_out_is_the_mean_of_the_others(kernel, weights, bounds, adapti
     model.fit(X, sample_weight=w)
     widths = 0.3 * (model.factors_ if adaptive else np.ones(30))
     found = model.leave_one_out_scores()
-    for i in range(30):
+    for i in range(0, 30, 3):
         rest = np.ones(30) if w is None else w.copy()
         rest[i] -= min(rest[i], 1.0) if weights != "relative" else rest[i]
         assert_allclose(found[i], mirrored(X, X[[i]], widths, rest, kernel, bounds), rtol=1e-9)
@@ -170,7 +240,7 @@ def mirrored(X, points, widths, weights, kernel, bounds):
         parts = [X, flip(X, column, high if low is None else low)]
         if low is not None and high is not None:
             move = np.eye(X.shape[1])[column] * 2 * (high - low)
-            parts = [part + k * move for part in parts for k in range(-6, 7)]
+            parts = [part + k * move for part in parts for k in range(-4, 5)]
         widths, weights = np.tile(widths, len(parts)), np.tile(weights, len(parts))
         X = np.concatenate(parts)
     return literal(X, points, widths, weights, kernel) + np.log(len(X) / n)
@@ -180,3 +250,138 @@ def flip(X, column, end):
     out = X.copy()
     out[:, column] = 2 * end - X[:, column]
     return out
+
+
+def test_many_mirrors_between_narrow_ends():
+    """A wide window between two ends is nearly uniform; a literal sum of many mirrors agrees."""
+    X, points = np.array([[0.1], [0.5], [0.93]]), np.linspace(0, 1, 7)[:, None]
+    for h in (0.01, 0.3, 5.0):
+        model = KernelDensity(bandwidth=h, bounds=(0, 1)).fit(X)
+        images = np.concatenate([s * X + 2 * k for k in range(-40, 41) for s in (1, -1)])
+        expected = literal(images, points, h) + np.log(len(images) / 3)
+        assert_allclose(model.score_samples(points), expected, rtol=1e-10, atol=1e-13)
+
+
+def test_mirrors_cost_where_they_count_only():
+    X = sample(50, 9)
+    ended = KernelDensity(bandwidth=0.5, bounds=[(-20, 20)] * 9).fit(X)  # 5⁹ mirrors
+    free = KernelDensity(bandwidth=0.5).fit(X)
+    assert_allclose(ended.score_samples(X), free.score_samples(X), rtol=1e-13)
+    wide = KernelDensity(bandwidth=40.0, bounds=[(-20, 20)] * 9).fit(X)
+    with pytest.raises(ValueError, match=r"^bounds would need more than 1000 mirrored copies"):
+        wide.score_samples(X)
+
+
+def test_mirrors_count_in_the_farthest_tails():
+    """At an end far from all rows the mirror doubles the density, however low that is."""
+    X = np.array([[10.0], [11.0]])
+    free = KernelDensity(bandwidth=0.1).fit(X).score_samples([[0.0]])
+    ended = KernelDensity(bandwidth=0.1, bounds=(0, None)).fit(X).score_samples([[0.0]])
+    assert free < -4900
+    assert_allclose(ended - free, np.log(2), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, [2.0, 1.0, 3.0], [0.4, 0.1, 7.0]], ids=str)
+def test_a_lonely_row_at_an_end_is_not_vouched_for_by_its_mirror(weights):
+    X = np.array([[0.0], [1e-3], [30.0]])
+    model = KernelDensity(bandwidth=0.5, bounds=(0, None)).fit(X, sample_weight=weights)
+    found = model.leave_one_out_scores()
+    for i in range(3):
+        rest = np.ones(3) if weights is None else np.array(weights)
+        rest[i] -= 1.0 if weights is None or weights[0] == 2 else rest[i]
+        expected = mirrored(X, X[[i]], np.full(3, 0.5), rest, "gaussian", {0: (0.0, None)})
+        assert_allclose(found[i], expected, rtol=1e-12)
+
+
+def test_abramsons_law():
+    X = sample(80, 2)
+    model = KernelDensity(bandwidth=0.4, adaptive=True).fit(X)
+    log_pilot = literal(X, X, 0.4)
+    wanted = np.exp(-0.5 * (log_pilot - log_pilot.mean()))
+    assert np.abs(np.log2(model.factors_ / wanted)).max() <= 1 / 16 + 1e-12
+    points = sample(20, 2, 1)
+    assert_allclose(
+        model.score_samples(points), literal(X, points, 0.4 * model.factors_), rtol=1e-11
+    )
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "epanechnikov", "laplacian"])
+@pytest.mark.parametrize("options", [{}, {"adaptive": True}, {"bounds": {0: (-0.4, 0.6)}}], ids=str)
+def test_draws_follow_the_density(kernel, options):
+    if kernel == "exponential" and "bounds" in options:
+        pytest.skip("it has no mirrors at both ends")
+    X, weights = np.array([[-0.3, 0.0], [0.5, 2.0], [0.2, 9.0]]), [1.0, 2.0, 3.5]
+    model = KernelDensity(bandwidth=0.5, kernel=kernel, **options).fit(X, sample_weight=weights)
+    points = model.sample(4000, random_state=0)
+    edges = np.linspace(-3, 12, 31)
+    masses = cell_masses(model, edges)
+    counts = np.histogram(points[:, 1], edges)[0]
+    deviations = np.sqrt(4000 * masses * (1 - masses))
+    assert (np.abs(counts - 4000 * masses) < 4.5 * deviations + 20).all()
+
+
+def cell_masses(model, edges):
+    """The mass of the second column's cells, by sums over a grid in both columns."""
+    x = np.linspace(-6, 6, 241)
+    fine = np.linspace(edges[0], edges[-1], 30 * 20 + 1)
+    fine = (fine[1:] + fine[:-1]) / 2
+    grid = np.stack(np.meshgrid(x, fine, indexing="ij"), axis=-1).reshape(-1, 2)
+    density = np.exp(model.score_samples(grid)).reshape(len(x), 30, 20)
+    return density.sum(axis=(0, 2)) * (x[1] - x[0]) * (fine[1] - fine[0])
+
+
+def test_draws_are_those_of_scikit_learn():
+    X, weights = sample(30, 3), np.random.default_rng(1).uniform(size=30)
+    for w in (None, weights):
+        peer = neighbors.KernelDensity(bandwidth=0.3).fit(X, sample_weight=w)
+        ours = KernelDensity(bandwidth=0.3).fit(X, sample_weight=w)
+        assert_allclose(ours.sample(9, 4), peer.sample(9, 4), rtol=1e-14)
+
+
+def test_tolerance_holds_and_is_taken():
+    X = sample(4000, 1)
+    exact = KernelDensity(bandwidth=0.2).fit(X)
+    quick = KernelDensity(bandwidth=0.2, tol=1e-6).fit(X)
+    points = np.linspace(-9, 9, 4000)[:, None]
+    assert_allclose(quick.score_samples(points), exact.score_samples(points), rtol=0, atol=2e-6)
+
+
+BAD = [
+    ({"bandwidth": [1.0, -1.0]}, r"^bandwidth must be positive, got -1 for column 1\.$"),
+    ({"bandwidth": [1.0, 1.0, 1.0]}, r"^bandwidth must be a number, .* got shape \(3,\)\.$"),
+    ({"bandwidth": [[1.0, 2.0], [0.0, 1.0]]}, r"^bandwidth must be a symmetric matrix"),
+    ({"bandwidth": [[1.0, 2.0], [2.0, 1.0]]}, r"^bandwidth must be a positive definite matrix"),
+    ({"bandwidth": [np.nan, 1.0]}, r"^bandwidth must be finite\.$"),
+    ({"bandwidth": [1.0, 1.0], "metric": "seuclidean"}, r"^metric='seuclidean' goes with"),
+    ({"bounds": [(0, 1)]}, r"^bounds must have a pair \(low, high\) for each of the 2 columns"),
+    ({"bounds": [(1, 0), None]}, r"^bounds of column 0 must be in order"),
+    ({"bounds": {"age": (0, 1)}}, r"^bounds names column 'age', which X does not have\.$"),
+    ({"bounds": {1: (0, "b")}}, r"^bounds of column 1 must be a pair"),
+    ({"bounds": {1: (0, None)}}, r"^X contains -0\.\d+ in row 0, column 1, which is beyond its"),
+    ({"bounds": [(-9, 9), None], "metric": "mahalanobis"}, r"^bounds needs windows along"),
+    ({"kernel": "laplacian", "metric": "mahalanobis"}, r"^kernel='laplacian' needs windows along"),
+    ({"debiased": True, "adaptive": True}, r"^debiased=True needs kernel='gaussian', adaptive"),
+    ({"kernel": "cauchy"}, r"^kernel 'cauchy' is not a density in two or more dimensions"),
+    ({"kernel": "tophat"}, r"'kernel' parameter of KernelDensity must be a str among .*gaussian"),
+    ({"bandwidth": "least-squares-cv", "kernel": "exponential"}, r"^Least-squares .* needs kernel"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), BAD, ids=[str(one[0]) for one in BAD])
+def test_what_cannot_be_is_said_in_a_sentence(options, sentence):
+    X = np.array([[1.0, -0.5], [0.5, 2.0], [2.0, 1.0]])
+    with pytest.raises(ValueError, match=sentence):
+        KernelDensity(**options).fit(X)
+
+
+def test_a_singular_covariance_is_refused():
+    X = sample(30, 2)
+    with pytest.raises(ValueError, match=r"^metric='mahalanobis' needs a covariance of full rank"):
+        KernelDensity(bandwidth="scott", metric="mahalanobis").fit(np.c_[X, X.sum(axis=1)])
+
+
+def test_one_row_cannot_be_left_out():
+    model = KernelDensity(bandwidth=1.0).fit([[0.0]])
+    assert model.score_samples([[0.0]]) == pytest.approx(-0.5 * np.log(2 * np.pi))
+    with pytest.raises(ValueError, match=r"^Leaving rows out needs more than one row"):
+        model.leave_one_out_scores()

@@ -1,17 +1,24 @@
 """The test of independence: its pairings, the kernels that it sees, level, power, robustness."""
 
 import tracemalloc
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from scipy.stats import binom, gamma
+from scipy.stats import binom, gamma, kstest
 from sklearn import config_context
 
-from mercer.information import independence_test
+from mercer.information import independence_test, pairwise_independence
 from mercer.information._independence import _log_ratios, _log_tails
 from mercer.information._kernel_columns import kernel_columns
-from mercer.information._pairings import Orders, Turns, draw_pairings
+from mercer.information._pairings import (
+    Orders,
+    PartedTurns,
+    Turns,
+    draw_many_pairings,
+    draw_pairings,
+    squared_sizes,
+)
 from oracles import dependence as oracle
 
 MEASURES = ["hsic", "cauchy_schwarz"]
@@ -37,7 +44,7 @@ def test_products_of_all_turns(n, m, memory):
     A, B = rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
     turns = Turns(m, rng.permutation(n))
     with config_context(working_memory=memory):
-        products = turns.products(A, B)
+        (products,) = turns.products(A, B)
     expected = [A.T @ B[_turned(turns, k)] for k in range(m)]
     np.testing.assert_allclose(products, expected, atol=1e-12)
     np.testing.assert_allclose(products[0], A.T @ B, atol=1e-12)
@@ -53,14 +60,71 @@ def test_turns_are_a_group():
             assert tuple(_turned(turns, k)[_turned(turns, other)]) in group
 
 
+@pytest.mark.parametrize("sizes", [(4, 5), (3, 2, 3)])
+def test_turns_in_parts(sizes):
+    """A pairing turns each part of the rows by a number of places of its own."""
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(23, 3)), rng.normal(size=(23, 2))
+    parts = np.array_split(rng.permutation(23), len(sizes))
+    parted = PartedTurns(tuple(map(Turns, sizes, parts)))
+    found, expected = squared_sizes(parted.products(A, B)), []
+    for places in product(*map(range, sizes)):
+        order = np.arange(23)
+        for turns, k in zip(parted.parts, places, strict=True):
+            m = turns.n_places
+            circles = turns.rows[: len(turns.rows) // m * m].reshape(m, -1)
+            order[circles] = circles[(np.arange(m) + k) % m]
+        expected.append(np.sum((A.T @ B[order]) ** 2))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert len(parted) == len(found)
+
+
+@pytest.mark.parametrize(("n", "n_parts"), [(40, 4), (60, 4), (66, 3), (199, 3), (200, 2)])
+def test_few_rows_have_many_pairings(n, n_parts):
+    pairings = draw_many_pairings(n, 9999, _random())
+    assert isinstance(pairings, PartedTurns)
+    assert len(pairings.parts) == n_parts
+    assert len(pairings) >= 10_000
+    rows = np.concatenate([part.rows for part in pairings.parts])
+    assert (np.sort(rows) == np.arange(n)).all()
+
+
+def test_other_tables_have_orders_or_turns():
+    assert isinstance(draw_many_pairings(10_001, 9999, _random()), Turns)
+    assert isinstance(draw_many_pairings(39, 9999, _random()), Orders)
+
+
+def test_pairs_of_sides():
+    """What each two have to do with each other; p-values are uniform where it is nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 400, 1))
+    sides = [x, y, x**2 + 0.5 * y]
+    found = {
+        (i, j): one
+        for i, j, one in pairwise_independence(sides, n_permutations=9999, random_state=0)
+    }
+    assert list(found) == [(0, 1), (0, 2), (1, 2)]
+    assert found[0, 1].pvalue > 0.01
+    assert found[0, 2].pvalue == found[1, 2].pvalue == 1e-4
+    assert found[0, 2].dependence == pytest.approx(
+        independence_test(sides[0], sides[2], random_state=0).dependence, abs=0.02
+    )
+    sides = rng.normal(size=(14, 220, 1))
+    p = [one.pvalue for *_, one in pairwise_independence(sides, n_permutations=99, random_state=0)]
+    assert kstest(p, "uniform").pvalue > 1e-3
+
+
 def test_products_of_orders():
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
     pairings = draw_pairings(9, 20, _random())
     assert isinstance(pairings, Orders)
-    expected = [A.T @ B[order] for order in pairings.orders]
-    np.testing.assert_allclose(pairings.products(A, B), expected, atol=1e-13)
-    assert (pairings.orders[0] == np.arange(9)).all()
+    expected = [A.T @ B[order] for order in pairings]
+    np.testing.assert_allclose(pairings.products(A, B)[0], expected, atol=1e-13)
+    orders = np.array(list(pairings))
+    assert (orders[0] == np.arange(9)).all()
+    assert (np.sort(orders, axis=1) == np.arange(9)).all()
+    assert len(np.unique(orders, axis=0)) == 21
 
 
 @pytest.mark.parametrize("n", [99, 100, 101, 1234, 100_000])
@@ -78,7 +142,7 @@ def test_columns_have_the_centred_kernel_as_their_products(n, d):
     X = np.random.default_rng(0).normal(size=(n, d))
     side = kernel_columns(X, None, _random())
     assert len(side) == 6
-    for part, h in zip(side, side.bandwidths, strict=True):
+    for part, h in zip(side.parts(), side.bandwidths, strict=True):
         A = side.columns[:, part]
         np.testing.assert_allclose(A.mean(axis=0), 0, atol=1e-14)
         assert np.linalg.norm(A.T @ A) == pytest.approx(1)
@@ -136,11 +200,15 @@ def test_statistic_of_one_pair_of_widths_is_the_measure():
 
 
 def test_ratios_come_from_columns():
-    X, Y = np.random.default_rng(0).normal(size=(2, 30, 1))
-    x, y = (kernel_columns(A, 0.7, _random()) for A in (X, Y))
-    ratio = _log_ratios((x.columns.T @ y.columns / 30)[None], x.means, y.means)
-    joint, marginal, cross = oracle.potentials(X, Y, 0.7, 0.7)
-    assert ratio[0] == pytest.approx(np.log(joint * marginal / cross**2), rel=0.05)
+    """V_J, V_M and V_C are means of products of uncentred kernels FFᵀ and GGᵀ."""
+    rng = np.random.default_rng(0)
+    F, G = rng.uniform(size=(30, 3)), rng.uniform(size=(30, 4))
+    G[:, 0] = F[:, 0] ** 2
+    K, L = F @ F.T, G @ G.T
+    joint, marginal, cross = (K * L).mean(), K.mean() * L.mean(), (K.mean(0) * L.mean(0)).mean()
+    A, B = F - F.mean(0), G - G.mean(0)
+    found = _log_ratios((A.T @ B / 30)[None], F.mean(0), G.mean(0))
+    assert found[0] == pytest.approx(np.log(joint * marginal / cross**2), rel=1e-9)
 
 
 def test_tails():
@@ -230,6 +298,15 @@ def test_scale_and_offset(scale):
     assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-5)
 
 
+def test_extreme_bandwidths():
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    narrow = independence_test(x, y, bandwidth=1e-250, random_state=0)
+    assert narrow.pvalue == 1.0  # every row sees itself only
+    assert independence_test(x, x, bandwidth=1e3, random_state=0).pvalue == 0.001
+    with pytest.raises(ValueError, match="is so wide that rows which differ cannot be told apart"):
+        independence_test(x, y, bandwidth=1e9)
+
+
 def test_a_turned_side_is_the_same_side():
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 3))
     Y = Y + 0.4 * X
@@ -280,6 +357,18 @@ def test_memory_does_not_grow_with_pairs():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 600 * 8 * len(x) + 2**25  # the matrix of all pairs takes 20 000 numbers a row
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("n", [60, 150])
+def test_does_not_depend_on_memory(measure, n):
+    x, y = np.random.default_rng(0).normal(size=(2, n))
+    options = {"measure": measure, "random_state": 0, "n_permutations": 99}
+    plain = independence_test(x, x + 2 * y, **options)
+    with config_context(working_memory=0.1):
+        small = independence_test(x, x + 2 * y, **options)
+    assert small.pvalue == plain.pvalue
+    np.testing.assert_allclose(small.null_distribution, plain.null_distribution, rtol=1e-6)
 
 
 def test_sentence_and_repetition():

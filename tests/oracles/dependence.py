@@ -12,7 +12,7 @@ def windows(X, h, kernel="gaussian"):
 
 
 def potentials(X, Y, h_x, h_y, weights=None, kernel="gaussian"):
-    """Principe (2010), section 2.6: V_J, V_M and V_C."""
+    """Principe (2010), chapter 2: V_J, V_M and V_C."""
     n = len(X)
     w = np.ones(n) / n if weights is None else weights / weights.sum()
     K, L = windows(X, h_x, kernel), windows(Y, h_y, kernel)
@@ -32,7 +32,7 @@ def hsic(X, Y, h_x, h_y, kernel="gaussian"):
 
 
 def unbiased_hsic(X, Y, h_x, h_y, kernel="gaussian"):
-    """Song et al. (2012), eq. (5)."""
+    """The U-statistic of Song et al. (2012)."""
     n, one = len(X), np.ones(len(X))
     K, L = (windows(A, h, kernel) for A, h in ((X, h_x), (Y, h_y)))
     K, L = K / K[0, 0] - np.eye(n), L / L[0, 0] - np.eye(n)
@@ -41,7 +41,7 @@ def unbiased_hsic(X, Y, h_x, h_y, kernel="gaussian"):
 
 
 def renyi_entropy(X, order, h, leave_one_out, kernel="gaussian"):
-    """Principe (2010), eq. (2.12), and its limits."""
+    """Principe (2010), chapter 2, and its limits."""
     n = len(X)
     K = np.array([[WINDOWS[kernel](x, z, h) for z in X] for x in X])
     f = (K.sum(1) - np.diag(K)) / (n - 1) if leave_one_out else K.mean(1)

@@ -485,10 +485,13 @@ def test_memory_budget_decides_the_grid():
     assert worst(X, bandwidth=0.01, tol=1e-6, memory=4) <= 1
 
 
-def test_slabs_of_rows_add_up(monkeypatch):
+@pytest.mark.parametrize("d", [1, 2])
+def test_slabs_of_rows_add_up(monkeypatch, d):
+    from mercer.sums.fast import _lattice as _fast_lattice
     from mercer.sums.fast import _transform as _fast_transform
 
-    X, Y = normal(RNG, N, 2), normal(RNG, N, 2)
-    monkeypatch.setattr(_fast_transform, "_rows_at_once", lambda *a: 101)
+    X, Y = normal(RNG, N, d), normal(RNG, N, d)
+    for module in (_fast_transform, _fast_lattice):
+        monkeypatch.setattr(module, "rows_at_once", lambda *a: 101)
     for options in ({}, {"groups": np.arange(N) % 3}, {"weights": RNG.random((N, 3))}):
         assert worst(X, Y, bandwidth=0.3, tol=1e-9, **options) <= 1

@@ -162,10 +162,10 @@ def test_junk_cells_are_named_in_the_table_where_they_stand(halves, junk):
 
 def test_long_tables_are_sampled_and_said_so():
     rng = np.random.default_rng(0)
-    a, b = (pd.DataFrame({"x": rng.normal(size=n)}) for n in (6000, 50))
+    a, b = (pd.DataFrame({"x": rng.normal(size=n)}) for n in (12_000, 50))
     found = measured(a, b, n_permutations=19)
-    assert any("2500 rows at random" in note for note in found.notes)
-    assert found.n_rows == (6000, 50)
+    assert any("10 000 rows at random" in note for note in found.notes)
+    assert found.n_rows == (12_000, 50)
 
 
 @pytest.mark.parametrize(

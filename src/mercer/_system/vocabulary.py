@@ -110,6 +110,9 @@ STANDINGS = _by_name(
     Mark("left out", "not-run", "the budget was too short for it"),
 )
 
+# An AUC up to this one does not matter in practice, unless a user says otherwise.
+USUAL_BOUND = 0.6
+
 # How two tables differ, by a test and by the interval of the AUC at which they are told apart.
 DIFFERENCES = _by_name(
     Mark(

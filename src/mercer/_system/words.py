@@ -39,6 +39,15 @@ def signed(value: float | None, places: int) -> str:
     return f"+{text}" if is_known(value) and float(f"{value:.{places}f}") > 0 else text
 
 
+def significant(value: float, digits: int = 4) -> str:
+    """Write a number with so many digits that matter, and a minus that is as wide as a plus.
+
+    >>> significant(-0.123456), significant(4000.0)
+    ('−0.1235', '4000')
+    """
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
 def interval(low: float | None, high: float | None, places: int) -> str:
     """Write an interval: ``0.93 to 0.96``."""
     if not (is_known(low) and is_known(high)):

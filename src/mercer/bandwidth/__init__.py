@@ -1,10 +1,11 @@
 """How wide a window should be.
 
-A Parzen estimate depends on the width of its windows far more than on their form.  Three ways
+A Parzen estimate depends on the width of its windows far more than on their form.  Four ways
 to one number, the bandwidth h (the standard deviation of a Gaussian window):
 
 - rules of thumb from spread and number of rows: :func:`silverman_bandwidth`,
   :func:`silverman_amise_bandwidth`, :func:`scott_bandwidth`;
+- a plug-in rule for one column, :func:`improved_sheather_jones_bandwidth`;
 - cross-validation of the density over a ladder of bandwidths, in one pass over all pairs:
   :func:`likelihood_cross_validation`, :func:`least_squares_cross_validation`;
 - :func:`resolve_bandwidth`, which takes what users write: a number or one of these by name.
@@ -31,10 +32,12 @@ from mercer.bandwidth._rules import (
     silverman_bandwidth,
 )
 from mercer.bandwidth._search import BandwidthSearch
+from mercer.bandwidth._sheather_jones import improved_sheather_jones_bandwidth
 
 __all__ = [
     "BandwidthSearch",
     "bandwidth_ladder",
+    "improved_sheather_jones_bandwidth",
     "least_squares_cross_validation",
     "likelihood_cross_validation",
     "resolve_bandwidth",

@@ -16,6 +16,7 @@ from mercer import __version__
 from mercer.cli._compare import compare
 from mercer.cli._datasets import datasets
 from mercer.cli._demo import demo
+from mercer.cli._density import density
 from mercer.cli._fit import fit
 from mercer.cli._info import info
 from mercer.cli._measure import measure
@@ -46,6 +47,7 @@ app.command()(predict)
 app.command()(info)
 app.command()(project)
 app.command()(measure)
+app.command()(density)
 app.command()(reproduce)
 app.command()(datasets)
 app.command()(demo)
@@ -65,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done; 1: our own fault, with its traceback; 2: the input is wrong, and one sentence on
     standard error says what to do; 130: stopped by Ctrl-C; 143: by a batch system (SIGTERM).
+    ``measure --fail-on-difference`` ends with 3 where two tables are practically different, which
+    can be told from every fault.
 
     Parameters
     ----------

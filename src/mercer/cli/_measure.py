@@ -1,4 +1,4 @@
-"""``mercer measure``: whether two tables are from the same distribution, and how far apart."""
+"""``mercer measure``: whether two tables differ, and how far; which columns of one depend."""
 
 import os
 from dataclasses import asdict
@@ -10,29 +10,36 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from mercer._system.words import count_of, grouped, p_number, percent
+from mercer._system.vocabulary import USUAL_BOUND
+from mercer._system.words import count_of, fixed, grouped, p_number, percent
 from mercer.cli._output import check_output, console, one_line, print_json, print_notes, status
 
 if TYPE_CHECKING:
-    from mercer.views import TableDifference
+    from mercer.views import ColumnPairs, TableDifference
 
 _SHOWN = 20
-DIFFERENT = 1  # the exit code of --fail-on-difference
+DIFFERENT = 3  # the exit code of --fail-on-difference, which no fault has
 
 
 def measure(
     first: Annotated[str, typer.Argument(metavar="A", help="A table.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another, with the same columns.")],
+    second: Annotated[
+        str | None, typer.Argument(metavar="B", help="Another, with the same columns.")
+    ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option("--pairs", help="Of one table: which columns depend on each other."),
+    ] = False,
     bound: Annotated[
         float, typer.Option(help="An AUC up to this one does not matter in practice: 0.5 to 1.")
-    ] = 0.6,
+    ] = USUAL_BOUND,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for a page to look at: .html.")
     ] = None,
     fail: Annotated[
         bool,
         typer.Option(
-            "--fail-on-difference", help="End with exit code 1 if the tables practically differ."
+            "--fail-on-difference", help="End with exit code 3 if the tables practically differ."
         ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
@@ -45,14 +52,25 @@ def measure(
     How well rows can be told to be of A or B is an AUC, 0.5 to 1, of rows that were held out.
     The tables practically differ if its interval lies above --bound.
 
+    With --pairs and one table, each two of its columns are tested for independence (Holm).
+
     Example: [bold]mercer measure last-year.csv this-year.csv -o difference.html[/bold]
     """
+    if (second is None) != pairs:
+        raise ValueError(
+            "Pass two tables, or one with --pairs to see which of its columns depend on each other."
+        )
+    if pairs and fail:
+        raise ValueError("--fail-on-difference goes with two tables, not with --pairs.")
     from mercer.tables import read_table
     from mercer.views import check_bound, measure_tables
 
     check_bound(bound)
     if output is not None:
         check_output(output, (".html",))
+    if second is None:
+        _measure_pairs(first, output, seed, as_json)
+        return
     with status(f"reading {first} and {second} …") as show:
         tables = read_table(first), read_table(second)
         show("testing …")
@@ -68,6 +86,46 @@ def measure(
             print(one_line(f"The page: {page}"))
     if fail and found.is_practical:
         raise typer.Exit(DIFFERENT)
+
+
+def _measure_pairs(table: str, output: Path | None, seed: int, as_json: bool) -> None:
+    """Print, or write, which columns of one table depend on each other."""
+    from mercer.report import write_pairs_page
+    from mercer.tables import read_table
+    from mercer.views import measure_pairs
+
+    with status(f"reading {table} …") as show:
+        data = read_table(table)
+        show("testing pairs of columns …")
+        found = measure_pairs(data, random_state=seed)
+    page = None
+    if output is not None:
+        page = str(write_pairs_page(found, Path(os.path.expanduser(output))))
+    if as_json:
+        print_json({**asdict(found), "answer": str(found), "page": page})
+        return
+    print_notes(found.notes)
+    _print_pairs(found)
+    if page:
+        print(one_line(f"The page: {page}"))
+
+
+def _print_pairs(found: "ColumnPairs") -> None:
+    screen = console()
+    screen.print(f"[bold]{escape(one_line(str(found)))}[/]", soft_wrap=True)
+    screen.print()
+    grid = Grid(box=None, header_style="bold", pad_edge=False)
+    for name in ("column", "and", "dependence", "p (Holm)"):
+        is_number = name in ("dependence", "p (Holm)")
+        grid.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    depending = found.depending
+    for one in found.pairs[:_SHOWN]:
+        texts = (one.first, one.second, fixed(one.dependence, 2), p_number(one.corrected))
+        style = "bold" if one in depending else ""
+        grid.add_row(*(escape(one_line(text)) for text in texts), style=style)
+    screen.print(grid)
+    if len(found.pairs) > _SHOWN:
+        screen.print(f"and {len(found.pairs) - _SHOWN} more pairs, which depend less")
 
 
 def _write_page(found: "TableDifference", output: Path) -> str:

@@ -3,7 +3,8 @@
 :class:`KernelDensity` is a drop-in for scikit-learn's class of that name; its sums are those of
 :mod:`mercer.sums`, exact in logarithms however far a point is from all rows.
 :class:`DensityOutlierDetector` calls the rows of least density outliers, each judged by the
-density of all others.
+density of all others.  :class:`ConditionalDensity` is the density of a number, given the columns
+beside it.
 
 Three ideas stand apart: coordinates in which windows are round (`_coordinates`), the sample as
 windows, each with the width of its group (`_windows`), and mirrors at the ends of a column
@@ -13,10 +14,11 @@ windows, each with the width of its group (`_windows`), and mirrors at the ends 
 >>> from mercer.density import KernelDensity
 >>> X = np.random.default_rng(0).normal(size=(200, 2))
 >>> KernelDensity().fit(X).score_samples([[0.0, 0.0], [100.0, 0.0]]).round(2)
-array([-2.070000e+00, -2.869552e+04])
+array([-2.060000e+00, -2.869571e+04])
 """
 
+from mercer.density._conditional import ConditionalDensity
 from mercer.density._estimator import KernelDensity
 from mercer.density._outliers import DensityOutlierDetector
 
-__all__ = ["DensityOutlierDetector", "KernelDensity"]
+__all__ = ["ConditionalDensity", "DensityOutlierDetector", "KernelDensity"]

@@ -1,7 +1,7 @@
 """Ends of columns, at which windows are reflected, so that no mass is lost beyond them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import hypot, inf, prod, sqrt
+from math import hypot, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from mercer.samples import first_true, home_of
 
 Image = tuple[FloatArray, FloatArray]  # A mirrored point is sign·x + shift, in each column.
 
-_MOST_IMAGES = 4096
+_MOST_IMAGES = 1000
 # A window's value at a distance may be neglected against exp(−40) times one that is counted.
 _NEGLECTED = 40.0
 
@@ -116,17 +116,10 @@ def mirrors_of(
     Between two ends, 0 and R, there are infinitely many mirrors, ±x + 2kR.  Those whose windows
     can only be exp(−40) times as high as those of the number itself are left out.
     """
-    mirrors = [
+    return [
         _mirrors_of_column(low, high, kernel, width, column)
         for column, ((low, high), width) in enumerate(zip(bounds, widths, strict=True))
     ]
-    count = prod(map(len, mirrors))
-    if count > _MOST_IMAGES:
-        raise ValueError(
-            f"bounds would need up to {count} mirrored copies of a point, more than "
-            f"{_MOST_IMAGES}; give bounds to fewer columns, or a smaller bandwidth."
-        )
-    return mirrors
 
 
 def images_in_reach(
@@ -154,8 +147,13 @@ def images_in_reach(
         From distances to the box along some columns to an upper bound of the log of a sum.
     logs : ndarray of shape (rows,)
         Sums so far; the caller adds to them meanwhile.
+
+    Raises
+    ------
+    ValueError
+        If a point has more than a thousand mirrors that count, on average.
     """
-    d = X.shape[1]
+    d, pairs = X.shape[1], 0
 
     def walk(
         column: int,
@@ -165,6 +163,13 @@ def images_in_reach(
     ) -> Iterator[tuple[NDArray[np.int64], Image]]:
         if column == d:
             if any(one != (1.0, 0.0) for one in chosen):
+                nonlocal pairs
+                pairs += len(rows)
+                if pairs > _MOST_IMAGES * len(X):
+                    raise ValueError(
+                        f"bounds would need more than {_MOST_IMAGES} mirrored copies of every "
+                        "point; give bounds to fewer columns, or a smaller bandwidth."
+                    )
                 signs, shifts = np.array(chosen).T
                 yield rows, (signs, shifts)
             return

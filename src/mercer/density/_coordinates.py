@@ -9,6 +9,10 @@ from scipy.linalg import solve_triangular
 from mercer._arrays import Array, FloatArray, detached, to_numpy
 from mercer.samples import count_rows, home_of, total_weight
 
+# Quartiles come from so many numbers at most, but of no fewer rows than this.
+_MOST_NUMBERS, _LEAST_ROWS = 2**24, 10_000
+_NORMAL_QUARTILES = 1.3489795003921634  # how far apart those of a standard normal distribution are
+
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
@@ -39,7 +43,11 @@ class Coordinates:
     @property
     def lengths(self) -> FloatArray:
         """How far a unit reaches along each column: the roots of the diagonal of F·Fᵀ."""
-        return self.factor if self.is_along_columns else np.linalg.norm(self.factor, axis=1)
+        if self.is_along_columns:
+            return self.factor
+        largest = np.abs(self.factor).max(axis=1)  # whose square may be beyond floating point
+        found: FloatArray = largest * np.linalg.norm(self.factor / largest[:, None], axis=1)
+        return found
 
     def of(self, X: Array) -> Array:
         """Return the coordinates of rows."""
@@ -129,6 +137,23 @@ def column_deviations(X: Array, weights: Any) -> FloatArray:
     N, home, X = count_rows(X, weights), home_of(X), detached(X)
     spreads = [home.spread(X[:, k : k + 1], weights, N) for k in range(X.shape[1])]
     return np.array([unit * spread if spread else 1.0 for unit, spread in spreads])
+
+
+def robust_deviations(X: Array, weights: Any) -> FloatArray:
+    """Return for each column the lesser of its standard deviation and its quartiles' distance.
+
+    The distance is divided by that of a normal distribution.  It counts where it is not zero, and
+    comes from rows at equal steps where there are many.
+    """
+    step = -(-int(X.shape[0]) // max(_LEAST_ROWS, _MOST_NUMBERS // int(X.shape[1])))
+    w = None if weights is None else to_numpy(weights[::step])
+    if w is not None and w.min() == w.max():
+        w = None  # Sums of equal fractions may be off by a rounding just where a quartile is.
+    rows = to_numpy(detached(X)[::step, :]).astype(np.float64)
+    low, high = np.quantile(rows, [0.25, 0.75], axis=0, weights=w, method="inverted_cdf")
+    distances = (high / 2 - low / 2) * (2 / _NORMAL_QUARTILES)
+    deviations = column_deviations(X, weights)
+    return np.where(distances > 0, np.minimum(distances, deviations), deviations)
 
 
 def _first_row(X: Array) -> FloatArray:

@@ -37,6 +37,8 @@ class DensityOutlierDetector(OutlierMixin, KernelDensity):
         In which units a number, or a name, is meant.
     adaptive : bool, default=False
         Whether windows are wider where the density is low.
+    debiased : bool, default=False
+        Whether rows are moved uphill before the windows are put around them.
     bounds : None, pair, sequence of pairs or dict, default=None
         Ends of columns, at which windows are reflected.
     tol : float or None, default=None
@@ -105,12 +107,13 @@ class DensityOutlierDetector(OutlierMixin, KernelDensity):
         kernel: str = "gaussian",
         metric: str = "euclidean",
         adaptive: bool = False,
+        debiased: bool = False,
         bounds: Any = None,
         tol: float | None = None,
     ) -> None:
         super().__init__(
-            bandwidth=bandwidth, kernel=kernel, metric=metric, adaptive=adaptive, bounds=bounds,
-            tol=tol,
+            bandwidth=bandwidth, kernel=kernel, metric=metric, adaptive=adaptive,
+            debiased=debiased, bounds=bounds, tol=tol,
         )  # fmt: skip
         self.contamination = contamination
 

@@ -5,15 +5,15 @@ from numbers import Real
 from typing import Any
 
 from mercer._arrays import Array, FloatArray
-from mercer.bandwidth import resolve_bandwidth
+from mercer.bandwidth import improved_sheather_jones_bandwidth, resolve_bandwidth
 from mercer.density._coordinates import (
     Coordinates,
-    column_deviations,
     given_coordinates,
+    robust_deviations,
     standard_coordinates,
 )
 from mercer.kernels import Kernel
-from mercer.samples import count_rows
+from mercer.samples import count_rows, in_memory
 
 METRICS = ("euclidean", "seuclidean", "mahalanobis")
 # scikit-learn's rules look at the numbers of rows and columns only.
@@ -21,7 +21,10 @@ _OF_SCIKIT_LEARN = {
     "scott": lambda d, n: n ** (-1 / (d + 4)),
     "silverman": lambda d, n: (n * (d + 2) / 4) ** (-1 / (d + 4)),
 }
-NAMES = ("normal-reference", *_OF_SCIKIT_LEARN, "likelihood-cv", "least-squares-cv")
+NAMES = (
+    "normal-reference", *_OF_SCIKIT_LEARN, "improved-sheather-jones", "likelihood-cv",
+    "least-squares-cv",
+)  # fmt: skip
 # The standard deviation along a column of a window of bandwidth 1 in d dimensions.
 _DEVIATIONS = {
     "gaussian": lambda d: 1.0,
@@ -49,7 +52,7 @@ def resolve_windows(
         factor = given.factor
         return (factor if factor.ndim == 1 else factor @ factor.T), given, 1.0
     if metric == "euclidean" and bandwidth == "normal-reference":
-        widths = column_deviations(X, weights) * _reference(kernel, X, weights)
+        widths = robust_deviations(X, weights) * _reference(kernel, X, weights)
         if len(widths) == 1:
             return float(widths[0]), None, float(widths[0])
         return widths, given_coordinates(widths, X), 1.0
@@ -61,6 +64,9 @@ def resolve_windows(
         h = _reference(kernel, X, weights)
     elif bandwidth in _OF_SCIKIT_LEARN:
         h = _OF_SCIKIT_LEARN[bandwidth](X.shape[1], count_rows(X, weights))
+    elif bandwidth == "improved-sheather-jones":
+        rows, w = in_memory(X if coordinates is None else coordinates.of(X)), in_memory(weights)
+        h = improved_sheather_jones_bandwidth(rows, sample_weight=w) / _DEVIATIONS[kernel.name](1)
     else:
         Z = X if coordinates is None else coordinates.of(X)
         h = resolve_bandwidth(bandwidth, Z, weights, kernel=kernel)

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, detached, like, take_rows, to_numpy
 from mercer._memory import row_slabs, working_memory
 from mercer.kernels import Kernel
-from mercer.samples import count_rows, home_of, logsumexp, total_weight
-from mercer.sums import group_sums, log_kernel_sum
+from mercer.samples import count_rows, home_of, logsumexp, safe_log, total_weight
+from mercer.sums import group_sums, kernel_sum, log_kernel_sum
 
 # Widths that differ between rows are rounded to steps of this many to an octave: each is within
 # 4.5 per cent of what was asked for.
 _TO_AN_OCTAVE = 8
 _MOST_OCTAVES = 500
+_HEAVY = 0.75  # Above this share of a sum its difference to the sum is added up again.
 _BYTES_PER_PAIR = 40  # of the arrays that adding up pairs without a matrix of them holds at once
 
 
@@ -74,8 +75,7 @@ class Windows:
         if not home.is_whole(self.weights):
             return sums
         # The copies that stay are at the place of the row, where a window has its peak, k = 1.
-        with np.errstate(divide="ignore"):
-            copies = np.log(stay) - self.log_normalisers[0 if self.groups is None else self.groups]
+        copies = safe_log(stay) - self.log_normalisers[0 if self.groups is None else self.groups]
         return array_namespace(sums).logaddexp(sums, home.like(copies, sums))
 
     @property
@@ -119,16 +119,15 @@ class Windows:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             share = leaving[rows] * np.exp(own - sums)
             out = np.where(sums == -np.inf, sums, sums + np.log1p(-share))
-        # Where most of a sum leaves, the difference has lost its digits.
-        heavy = np.flatnonzero((sums > -np.inf) & ~(share < 0.5))
+        # Where most of a sum leaves, the difference has lost its digits.  Then it is the whole row
+        # that leaves: one of several copies is half of the sum at most.
+        heavy = np.flatnonzero((sums > -np.inf) & ~(share < _HEAVY))
         for start, stop in row_slabs(heavy.size, _BYTES_PER_PAIR * len(Z), working_memory()):
             few = heavy[start:stop]
             columns = zip(points[few].T, Z.T, strict=True)
-            terms = logs((p[:, None] - z for p, z in columns), slice(None))
-            stay = np.tile(weights, (len(few), 1))
-            stay[np.arange(len(few)), rows[few]] -= leaving[rows[few]]
-            with np.errstate(divide="ignore"):
-                out[few] = logsumexp(terms + np.log(stay), axis=1)
+            terms = logs((p[:, None] - z for p, z in columns), slice(None)) + np.log(weights)
+            terms[np.arange(len(few)), rows[few]] = -np.inf
+            out[few] = logsumexp(terms, axis=1)
         return like(out, self.Z, dtype=xp.float64)
 
     def log_bound(self, gaps: Sequence[FloatArray]) -> FloatArray:
@@ -164,6 +163,22 @@ class Windows:
         widths = tuple(float(self.bandwidths[0] * factor) for factor in factors)
         found = Windows(self.Z, self.weights, self.kernel, widths, groups.astype(np.int64))
         return found, factors[groups]
+
+    def moved_uphill(self) -> "Windows":
+        """Return Gaussian windows of one width at rows moved by h²/2·∇log f, f their own density.
+
+        The gradient of log f is the mean of the rows, weighted by their windows at the row, less
+        the row, over h²: a row goes half of the way to that mean.
+        """
+        Z, xp = detached(self.Z), array_namespace(self.Z)
+        beside = Z - Z[:1, :]  # so that an offset costs no digits
+        w = xp.ones_like(Z[:, :1])
+        if self.weights is not None:
+            w = like(self.weights, Z)[:, None]
+        columns = xp.concat([w, w * beside], axis=1)
+        sums = kernel_sum(Z, weights=columns, kernel=self.kernel, bandwidth=self.bandwidths[0])
+        moved = Z + (sums[:, 1:] / sums[:, :1] - beside) / 2
+        return Windows(moved, self.weights, self.kernel, self.bandwidths)
 
     def check_more_than_one(self) -> None:
         """Raise ValueError unless something is left when a row leaves."""

@@ -53,6 +53,7 @@ from mercer.information._divergences import (
 )
 from mercer.information._entropy import renyi_entropy
 from mercer.information._independence import IndependenceTestResult, independence_test
+from mercer.information._independence import pairwise_independence as pairwise_independence
 from mercer.information._k_sample import KSampleTestResult, k_sample_test
 from mercer.information._laplacian_cut import (
     laplacian_information_cut,
@@ -89,3 +90,5 @@ __all__ = [
     "renyi_quadratic_entropy",
     "two_sample_test",
 ]
+# Other packages of Mercer import these names as well; they are private and change without notice.
+_FOR_MERCER = ("pairwise_independence",)

@@ -74,7 +74,7 @@ def hilbert_schmidt_independence(
     .. [1] A. Gretton, O. Bousquet, A. Smola, B. Schölkopf (2005). Measuring statistical dependence
        with Hilbert-Schmidt norms. Algorithmic Learning Theory, 63-77. :doi:`10.1007/11564089_7`
     .. [2] L. Song, A. Smola, A. Gretton, J. Bedo, K. Borgwardt (2012). Feature selection via
-       dependence maximization. Journal of Machine Learning Research 13, 1393-1434. Eq. (5).
+       dependence maximization. Journal of Machine Learning Research 13, 1393-1434.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def euclidean_mutual_information(
 
     References
     ----------
-    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Section 2.6.
+    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Chapter 2.
        :doi:`10.1007/978-1-4419-1570-2`
 
     Examples
@@ -201,7 +201,7 @@ def cauchy_schwarz_mutual_information(
 
     References
     ----------
-    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Section 2.6.
+    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Chapter 2.
        :doi:`10.1007/978-1-4419-1570-2`
 
     Examples

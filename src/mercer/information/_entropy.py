@@ -72,7 +72,7 @@ def renyi_entropy(
 
     References
     ----------
-    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Section 2.2.
+    .. [1] J. C. Principe (2010). Information Theoretic Learning. Springer. Chapter 2.
        :doi:`10.1007/978-1-4419-1570-2`
 
     Examples

@@ -1,6 +1,8 @@
 """Are X and Y independent?  A permutation test that has no width to set."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from numbers import Integral
 from typing import Any
 
@@ -9,10 +11,16 @@ from scipy.special import gammaincc, gammaln
 from sklearn.utils import check_random_state
 
 from mercer._arrays import FloatArray, to_numpy
+from mercer._memory import row_slabs, working_memory
 from mercer._system.words import p_value
 from mercer.information._joint import bandwidth_of_sides
-from mercer.information._kernel_columns import KernelColumns, kernel_columns
-from mercer.information._pairings import draw_pairings
+from mercer.information._kernel_columns import MOST_COLUMNS, KernelColumns, kernel_columns
+from mercer.information._pairings import (
+    Pairings,
+    draw_many_pairings,
+    draw_pairings,
+    squared_sizes,
+)
 from mercer.samples import check_sides, refuse_dask
 
 _MEASURES = ("hsic", "cauchy_schwarz")
@@ -132,7 +140,8 @@ def independence_test(
     1 + n_permutations rows on, the pairings are the turns of rows that were dealt at random
     onto circles, a group of permutations whose sums are correlations: a Fourier transform gives
     those of all turns for the price of four.  Time is O(n·(d + c) + n·p²) for p columns, at most
-    240 on either side; memory O(n·p) beside ``working_memory``.  Tensors are copied to NumPy.
+    240 on either side; memory 8·n·p bytes on either side beside ``working_memory``.  Tensors are
+    copied to NumPy.
 
     References
     ----------
@@ -171,10 +180,40 @@ def independence_test(
         kernel_columns(A, None if isinstance(h, str) and h == "ladder" else h, random)
         for A, h in zip(sides, bandwidth_of_sides(bandwidth), strict=True)
     )
-    agreements, statistics = _of_all_pairings(x, y, measure, int(n_permutations), random)
+    pairings = draw_pairings(len(sides[0]), int(n_permutations), random)
+    return _test_sides(x, y, measure, pairings, confidence_level)
+
+
+def pairwise_independence(
+    sides: Sequence[FloatArray],
+    *,
+    n_permutations: int,
+    confidence_level: float = 0.95,
+    random_state: Any = None,
+) -> Iterator[tuple[int, int, IndependenceTestResult]]:
+    """Test each two of several sides of the same rows, as :func:`independence_test` does.
+
+    Yields the numbers of both sides and what was found; the kernels of a side are made once.
+    """
+    random = check_random_state(random_state)
+    pairings = draw_many_pairings(len(sides[0]), n_permutations, random)
+    columns = [kernel_columns(np.asarray(A, np.float64), None, random) for A in sides]
+    for (i, x), (j, y) in combinations(enumerate(columns), 2):
+        yield i, j, _test_sides(x, y, "hsic", pairings, confidence_level)
+
+
+def _test_sides(
+    x: KernelColumns,
+    y: KernelColumns,
+    measure: str,
+    pairings: Pairings,
+    confidence_level: float,
+) -> IndependenceTestResult:
+    """Return what all pairings of two sides say."""
+    agreements, statistics = _of_all_pairings(x, y, measure, pairings)
     evidence = _log_weights(len(x), len(y))[:, None] - _log_tails(statistics)
     fused = evidence.max(axis=0)
-    as_large = fused >= fused[0] - _ROUNDING * (1 + abs(fused[0]))
+    as_large = ~(fused < fused[0] - _ROUNDING * (1 + abs(fused[0])))  # NaN is no evidence
     dependence = _beyond_chance(agreements)
     best = int(np.argmax(dependence))
     null = np.sort(fused[1:])
@@ -190,27 +229,27 @@ def independence_test(
 
 
 def _of_all_pairings(
-    x: KernelColumns,
-    y: KernelColumns,
-    measure: str,
-    n_permutations: int,
-    random: np.random.RandomState,
+    x: KernelColumns, y: KernelColumns, measure: str, pairings: Pairings
 ) -> tuple[FloatArray, FloatArray]:
     """Return how well kernels agree, and the measure: (pairs of widths, pairings) each."""
     n = len(x.columns)
-    pairings = draw_pairings(n, n_permutations, random)
     shape = (len(x), len(y), len(pairings))
     agreements, statistics = np.empty(shape), np.empty(shape)
-    for b, of_y in enumerate(y):
-        products = pairings.products(x.columns, y.columns[:, of_y])
-        for a, of_x in enumerate(x):
-            part = products[:, of_x, :]
-            agreements[a, b] = np.sum(part * part, axis=(1, 2))
-            statistics[a, b] = (
-                agreements[a, b]
-                if measure == "hsic"
-                else _log_ratios(part / n, x.means[of_x], y.means[of_y])
-            )
+    parts_x, bytes_of_part = x.parts(), 32 * len(pairings) * MOST_COLUMNS**2
+    for b, of_y in enumerate(y.parts()):
+        for start, stop in row_slabs(len(x), bytes_of_part, working_memory() // 4):
+            first = parts_x[start].start
+            A = x.columns[:, first : parts_x[stop - 1].stop]
+            products = pairings.products(A, y.columns[:, of_y])
+            for a in range(start, stop):
+                of_x = parts_x[a]
+                inside = slice(of_x.start - first, of_x.stop - first)
+                parts = [part[:, inside, :] for part in products]
+                agreements[a, b] = squared_sizes(parts)
+                if measure == "cauchy_schwarz":
+                    statistics[a, b] = _log_ratios(parts[0] / n, x.means[of_x], y.means[of_y])
+                else:
+                    statistics[a, b] = agreements[a, b]
     n_pairs = shape[0] * shape[1]
     return agreements.reshape(n_pairs, -1), statistics.reshape(n_pairs, -1)
 
@@ -240,7 +279,7 @@ def _log_tails(statistics: FloatArray) -> FloatArray:
     mean = statistics.mean(axis=1, keepdims=True)
     variance = statistics.var(axis=1, keepdims=True)
     # Where all pairings agree but for rounding, none has evidence.
-    is_flat = ~(variance > (_ROUNDING * mean) ** 2)
+    is_flat = variance <= (_ROUNDING * mean) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, x = mean**2 / variance, statistics * mean / variance
         tails = gammaincc(shape, x)

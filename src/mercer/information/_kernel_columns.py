@@ -5,7 +5,6 @@ permutes the rows of the side therefore permutes the rows of its columns, and no
 needs to be looked at again.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -25,7 +24,7 @@ _DISTANCES_OF = 500  # Widths come from the distances of at most this many rows.
 _SHARES = (0.5, 0.25, 0.125, 0.0625)
 _WIDER = (4.0, 2.0)  # Times the median distance: where a Gaussian is almost a parabola.
 _LANDMARKS = 128  # The kernel is made from its values at this many rows.
-_MOST_COLUMNS = 40  # Eigenvectors of the landmarks' kernel matrix are kept up to this number,
+MOST_COLUMNS = 40  # Eigenvectors of the landmarks' kernel matrix are kept up to this number,
 _LEFT_OUT = 0.01  # or until less than this share of the variance is left out.
 _RANK = 1e-10  # Eigenvalues below this share of the largest are rounding errors.
 _BY_DIFFERENCES = 8  # Up to this many columns, distances come from differences.
@@ -55,8 +54,9 @@ class KernelColumns:
     def __len__(self) -> int:
         return len(self.bandwidths)
 
-    def __iter__(self) -> Iterator[slice]:
-        return (slice(a, b) for a, b in pairwise(self.starts.tolist()))
+    def parts(self) -> list[slice]:
+        """Return where the columns of each width are."""
+        return [slice(a, b) for a, b in pairwise(self.starts.tolist())]
 
 
 def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState) -> KernelColumns:
@@ -69,14 +69,14 @@ def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState)
         widths = _widths(rows[random.permutation(len(rows))[:_DISTANCES_OF]])
     landmarks = rows[random.permutation(len(rows))[:_LANDMARKS]]
     within = _squared_distances(landmarks, landmarks)
-    maps = [_eigenmap(np.exp(-0.5 * within / width**2)) for width in widths]
+    maps = [_eigenmap(_kernel(within, width)) for width in widths]
     starts = np.concatenate([[0], np.cumsum([part.shape[1] for part in maps])])
     columns = np.empty((len(rows), starts[-1]))
     parts = [slice(a, b) for a, b in pairwise(starts.tolist())]
     for start, stop in row_slabs(len(rows), 32 * len(landmarks), working_memory() // 4):
         distances = _squared_distances(rows[start:stop], landmarks)
         for part, width, map_ in zip(parts, widths, maps, strict=True):
-            columns[start:stop, part] = np.exp(-0.5 * distances / width**2) @ map_
+            columns[start:stop, part] = _kernel(distances, width) @ map_
     means = columns.mean(axis=0)
     columns -= means
     for part in parts:
@@ -86,6 +86,11 @@ def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState)
         scale = 0.0 if spread < _RANK else (spread * len(rows)) ** -0.5
         columns[:, part] *= scale
         means[part] *= scale or 1.0
+    if given is not None and not columns.any() and rows.any():
+        raise ValueError(
+            f"bandwidth={parzen_bandwidth(given):.3g} is so wide that rows which differ cannot be "
+            "told apart."
+        )
     bandwidths = np.array([parzen_bandwidth(width * unit) for width in widths])
     return KernelColumns(columns, means, starts, bandwidths)
 
@@ -113,6 +118,13 @@ def _widths(rows: FloatArray) -> FloatArray:
     return kept
 
 
+def _kernel(distances: FloatArray, width: float) -> FloatArray:
+    """Return Gaussian kernel values from squared distances; the limits 0 and 1 are right."""
+    with np.errstate(over="ignore", under="ignore"):
+        values: FloatArray = np.exp(-0.5 * distances / width / width)
+    return values
+
+
 def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
     if X.shape[1] > _BY_DIFFERENCES:
         return np.asarray(squared_distances(X, Y))
@@ -132,7 +144,7 @@ def _eigenmap(K: FloatArray) -> FloatArray:
     values, vectors = values[::-1], vectors[:, ::-1]
     left_out = np.trace(K) - np.cumsum(values)
     n_columns = 1 + int(np.sum(left_out > _LEFT_OUT * variance))
-    kept = values[: min(n_columns, _MOST_COLUMNS)]
+    kept = values[: min(n_columns, MOST_COLUMNS)]
     kept = kept[kept > _RANK * values[0]]
     mapped: FloatArray = vectors[:, : len(kept)] / np.sqrt(kept)
     return mapped

@@ -16,7 +16,9 @@ here as SVG, from panels of points, lines, bars and maps; no drawing library is 
 
     mercer project ────► an embedding ───► scatter ─────────────────────► scatter.html
 
-    mercer measure ────► TableDifference ───────────────────────────────► difference.html
+    mercer measure ──┬─► TableDifference ───────────────────────────────► difference.html
+                     └─► ColumnPairs (--pairs) ─────────────────────────► pairs.html
+    mercer density ────► a panel and a table ───────────────────────────► panel.html
 
 All extend ``frame.html`` (colours, contents, theme, sorting, printing). A scatter is an SVG that
 the script replaces with a canvas of all points, where rows can be pointed at.
@@ -26,6 +28,8 @@ results of :mod:`mercer.views` are only written down).
 """
 
 from mercer.report._difference_page import write_difference_page
+from mercer.report._pairs_page import write_pairs_page
+from mercer.report._panel_page import write_panel_page
 from mercer.report._scatter_page import write_scatter_page
 from mercer.report.comparison._page import write_comparison_report
 from mercer.report.study._markdown import write_markdown
@@ -35,6 +39,8 @@ __all__ = [
     "write_comparison_report",
     "write_difference_page",
     "write_markdown",
+    "write_pairs_page",
+    "write_panel_page",
     "write_report",
     "write_scatter_page",
 ]

@@ -1,15 +1,17 @@
-"""Two ways to look at a table before any model is chosen: a map of its rows, and another table.
+"""Ways to look at a table before any model is chosen: a map, its columns, and another table.
 
 ::
 
     LabelledTable ── project_table ──▶ two coordinates for each row           _table_map
         └─ draw_map_within ──▶ those of some rows, if there is time           _table_map
+    Table ── table_density ──▶ the density of one or two columns              _table_density
+    Table ── measure_pairs ──▶ which columns depend on each other?            _column_pairs
     Table, Table ── measure_tables ──▶ do they differ, and in which columns?  _difference
         └─ how far, and by which rows, as a discriminant tells them apart     _effect
 
-Neither is a model: nothing is predicted, and nothing is kept for rows to come.  Both need the
-preprocessing of :mod:`mercer.tables`; the map needs projections besides, the difference a
-two-sample test.
+None is a model: nothing is predicted, and nothing is kept for rows to come.  All need the
+types of :mod:`mercer.tables`; the map needs projections besides, the difference a two-sample test,
+the density windows, pairs of columns a test of independence.
 
 >>> import numpy as np, pandas as pd
 >>> from mercer.tables import Table
@@ -21,8 +23,10 @@ True
 """
 
 from mercer.views._column_difference import ColumnDifference
+from mercer.views._column_pairs import ColumnPair, ColumnPairs, measure_pairs
 from mercer.views._difference import measure_tables
 from mercer.views._effect import TableEffect
+from mercer.views._table_density import SHARES, SomeRows, TableDensity, table_density
 from mercer.views._table_difference import TableDifference, TypicalRow
 from mercer.views._table_difference import check_bound as check_bound
 from mercer.views._table_map import PROJECTIONS, project_table
@@ -33,12 +37,19 @@ from mercer.views._table_map import shares_by_column as shares_by_column
 
 __all__ = [
     "PROJECTIONS",
+    "SHARES",
     "ColumnDifference",
+    "ColumnPair",
+    "ColumnPairs",
+    "SomeRows",
+    "TableDensity",
     "TableDifference",
     "TableEffect",
     "TypicalRow",
+    "measure_pairs",
     "measure_tables",
     "project_table",
+    "table_density",
 ]
 
 # What `mercer compare` draws the map of its page with, and `mercer measure` checks first.

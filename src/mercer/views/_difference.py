@@ -1,13 +1,16 @@
 """Whether two tables come from one distribution, how far apart they are, and where they differ."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
+from mercer._system.vocabulary import USUAL_BOUND
+from mercer._system.words import grouped
 from mercer.comparison import holm_correction
 from mercer.information import cauchy_schwarz_divergence, two_sample_test
 from mercer.tables import Column, Table, make_preprocessor, source_columns
@@ -15,15 +18,15 @@ from mercer.views._column_difference import column_difference
 from mercer.views._effect import FEWEST_ROWS, Witness, find_witness
 from mercer.views._pool import pool_tables
 from mercer.views._table_difference import (
-    DEFAULT_BOUND,
     TableDifference,
     TypicalRow,
     check_bound,
 )
 
 _LEVEL = 0.05
-_MAX_ROWS = 2500  # All columns together are tested on at most as many rows of each table.
-_EFFECT_ROWS = 10_000  # Discriminants see at most as many rows of each table.
+_MAX_ROWS = 10_000  # All columns together are looked at on at most as many rows of each table.
+_ROWS_OF_DENSITIES = 2500  # Divergences of densities are of at most as many.
+_DEALS = 99  # How far apart they are by chance is the median of so many permutations.
 _TYPICAL_ROWS = 5
 _CELLS = 6  # So many cells of a typical row are shown.
 
@@ -32,7 +35,7 @@ def measure_tables(
     first: Table,
     second: Table,
     *,
-    bound: float = DEFAULT_BOUND,
+    bound: float = USUAL_BOUND,
     n_permutations: int = 999,
     random_state: int = 0,
 ) -> TableDifference:
@@ -76,14 +79,15 @@ def measure_tables(
 
     Notes
     -----
-    All columns together are tested on at most 2 500 rows of each table, drawn at random, the effect
-    is found on at most 10 000 of each, and a note says so.  Single columns are tested on all rows.
+    All columns together are looked at on at most 10 000 rows of each table, drawn at random, and a
+    note says so; squared error and divergence are of at most 2 500 of these, at the median
+    distance.  Single columns are tested on all rows.
     The kernel is Gaussian.  Column scales and width of each of the five discriminants are chosen on
     at most 500 of its rows; with more, it is expanded on 500 landmarks and its ridge chosen on all.
 
     The choice by leave-one-out is made without the rows that are held out, and pairs are of rows of
-    one part, so that the AUC of equal tables is 0.5 on average.  The AUC of leave-one-out scores
-    themselves would be 0.45 there (one column), because each score is of a discriminant that misses
+    one part, so that the AUC of equal tables is 0.5 on average.  Leave-one-out scores themselves
+    would give 0.45 (30 rows each, one column), because each is of a discriminant that misses
     another row.  The interval (Hanley and McNeil's variance, inverted, and doubled because parts
     share the rows they are fitted on) covers 0.5 in about 95 % of equal tables, and is wider than
     need be where tables differ.
@@ -115,36 +119,29 @@ def measure_tables(
     tested.sort(key=lambda one: (one.pvalue, -one.difference))
     corrected = holm_correction([one.pvalue for one in tested])
     rng = np.random.default_rng(random_state)
-    rows = _sample_rows(np.arange(len(X)), is_second, _EFFECT_ROWS, rng)
+    rows = _sample_rows(is_second, _MAX_ROWS, rng)
     X, is_second = X.iloc[rows], is_second[rows]
-    Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
-    some = _sample_rows(np.arange(len(X)), is_second, _MAX_ROWS, rng)
-    parts = [Z[some[is_second[some] == which]] for which in (False, True)]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        # One width, because the divergence that is shown beside the p-value has that width too.
-        result = two_sample_test(
-            *parts, bandwidth="median", n_permutations=n_permutations, random_state=random_state
-        )
-        divergence = cauchy_schwarz_divergence(*parts, bandwidth=result.bandwidth)
-    del Z, parts
-    said = [one.message for one in caught if issubclass(one.category, UserWarning)]
-    if len(some) < len(first.frame) + len(second.frame):
-        notes.append(
-            f"All columns together are tested on {_MAX_ROWS} rows at random of a longer table."
-        )
     if len(rows) < len(first.frame) + len(second.frame):
-        notes.append(f"The effect is found on {_EFFECT_ROWS} rows at random of a longer table.")
+        notes.append(
+            f"The test of all columns and the AUC are of {grouped(_MAX_ROWS)} rows at random of a "
+            "longer table."
+        )
+    Z = np.asarray(make_preprocessor(columns).fit_transform(X), dtype=np.float64)
+    result = two_sample_test(
+        Z[~is_second], Z[is_second], n_permutations=n_permutations, random_state=random_state
+    )
+    densities = _compare_densities(Z, is_second, rng)
+    del Z
     witness = _find_witness(columns, X, is_second, random_state)
-    notes += [*map(str, said), *_notes_of_effect(witness, first, second)]
+    notes += [*densities.notes, *_notes_of_effect(witness, first, second)]
     shares = witness.shares if witness else {}
     found = TableDifference(
         names=(first.name, second.name),
         n_rows=(len(first.frame), len(second.frame)),
         pvalue=float(result.pvalue),
-        squared_error=float(result.statistic),
-        expected_squared_error=float(result.null_quantiles[0.5]),
-        divergence=float(np.maximum(divergence, 0.0)),
+        squared_error=densities.squared_error,
+        expected_squared_error=densities.expected_squared_error,
+        divergence=densities.divergence,
         columns=tuple(
             replace(one, corrected=float(p), share=shares.get(one.name))
             for one, p in zip(tested, corrected, strict=True)
@@ -160,12 +157,42 @@ def measure_tables(
 
 
 def _sample_rows(
-    rows: NDArray[np.intp], is_second: NDArray[np.bool_], most: int, rng: np.random.Generator
+    is_second: NDArray[np.bool_], most: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return these rows in their order, of either table at most so many, drawn at random."""
-    parts = [rows[is_second == which] for which in (False, True)]
+    """Return row numbers in their order, of either table at most so many, drawn at random."""
+    parts = [np.flatnonzero(is_second == which) for which in (False, True)]
     drawn = [part if len(part) <= most else rng.choice(part, most, replace=False) for part in parts]
     return np.sort(np.concatenate(drawn))
+
+
+@dataclass(frozen=True)
+class _Densities:
+    """How far apart two densities of one bandwidth are; see `TableDifference`."""
+
+    squared_error: float
+    expected_squared_error: float
+    divergence: float
+    notes: list[str]
+
+
+def _compare_densities(
+    Z: FloatArray, is_second: NDArray[np.bool_], rng: np.random.Generator
+) -> _Densities:
+    """Compare the densities of some rows; their p-value is not used, as it is that of one width."""
+    some = _sample_rows(is_second, _ROWS_OF_DENSITIES, rng)
+    parts = [Z[some[is_second[some] == which]] for which in (False, True)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = two_sample_test(
+            *parts, bandwidth="median", n_permutations=_DEALS, random_state=int(rng.integers(2**31))
+        )
+        divergence = cauchy_schwarz_divergence(*parts, bandwidth=result.bandwidth)
+    return _Densities(
+        squared_error=float(result.statistic),
+        expected_squared_error=float(result.null_quantiles[0.5]),
+        divergence=float(np.maximum(divergence, 0.0)),
+        notes=[str(one.message) for one in caught if issubclass(one.category, UserWarning)],
+    )
 
 
 def _find_witness(

@@ -26,7 +26,9 @@ FEWEST_ROWS = 5  # of either table, for as many folds
 _FOLDS = 5
 _ROWS_OF_A_CHOICE = 500  # Column scales and width are chosen on at most so many rows.
 _LANDMARKS = 500  # With more rows, the discriminant is expanded on so many of them.
-_ROWS_OF_SHARES = 1000  # The share of a column is found on at most so many rows of a fold.
+# Shares of columns are found on at most so many rows of a fold, on fewer of a wide table: shuffling
+# each of d columns takes d² products for a row and a landmark.
+_ROWS_OF_SHARES, _PRODUCTS_OF_SHARES, _FEWEST_SHUFFLED = 1000, 3e9, 20
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def find_witness(
     log_odds = np.empty(len(Z))
     by_column = {name: np.flatnonzero(np.asarray(sources) == name) for name in sources}
     drops = dict.fromkeys(by_column, 0.0)
+    n_shuffled = _PRODUCTS_OF_SHARES / (len(by_column) * Z.shape[1] * min(_LANDMARKS, len(Z)))
+    n_shuffled = round(min(max(n_shuffled, _FEWEST_SHUFFLED), _ROWS_OF_SHARES))
     ordered, sizes = 0.0, []
     for fitted, held_out in folds.split(Z, labels):
         score = _fit_discriminant(Z[fitted], labels[fitted], rng)
@@ -119,7 +123,7 @@ def find_witness(
         size = (len(held_out) - n_second, n_second)
         sizes.append(size)
         ordered += size[0] * size[1] * share_of_pairs(log_odds[held_out], is_second[held_out])
-        part = held_out[stratified_rows(labels[held_out], _ROWS_OF_SHARES, 1.0, rng)]
+        part = held_out[stratified_rows(labels[held_out], n_shuffled, 1.0, rng)]
         known = share_of_pairs(log_odds[part], is_second[part])
         for name, features in by_column.items():
             shuffled = Z[part]

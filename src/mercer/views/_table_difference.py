@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 
-from mercer._system.vocabulary import DIFFERENCES
+from mercer._system.vocabulary import DIFFERENCES, USUAL_BOUND
 from mercer._system.words import confidence, fixed, interval, p_value
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._effect import TableEffect
-
-DEFAULT_BOUND = 0.6
 
 
 def check_bound(bound: float) -> None:
@@ -51,7 +49,8 @@ class TableDifference:
     pvalue : float
         Of all columns together, by permutations.
     squared_error : float
-        Integrated squared error of the two densities, in units of the kernel's peak.
+        Integrated squared error of the two densities, in units of the kernel's peak; the bandwidth
+        is that of the median distance.
     expected_squared_error : float
         Its median where rows are dealt at random.
     divergence : float
@@ -81,7 +80,7 @@ class TableDifference:
     level: float
     notes: tuple[str, ...]
     effect: TableEffect | None = None
-    bound: float = DEFAULT_BOUND
+    bound: float = USUAL_BOUND
     typical: tuple[TypicalRow, ...] = ()
 
     @property

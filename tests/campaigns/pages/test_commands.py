@@ -38,6 +38,7 @@ RUN = (
     "mercer info income.skops",
     "mercer project people.csv --target income -o map.csv",
     "mercer measure january.csv february.csv",
+    "mercer density people.csv --columns age,hours",
     "mercer measure last-year.csv this-year.csv",
     "mercer reproduce neighbours.py",
 )

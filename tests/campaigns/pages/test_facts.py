@@ -55,6 +55,7 @@ SAID = [
     ("comparison.md", "on # folds (the default", default(comparison.compare, "cv")),
     ("comparison.md", "below # disagreements", private("comparison._FEW")),
     ("comparison.md", "less than # % of an equal share", 100 * private("comparison._RARE")),
+    ("density.md", "contribute more than exp(−#) of the sum", private("density._NEGLECTED")),
     ("discriminants.md", "Width: # rows, # random landmarks",
      private("discriminants._ROWS"), private("discriminants._LANDMARKS", "tune_width")),
     ("discriminants.md", "Nodes: # rows (classes ∝ n^#), # candidates (∝ √n; # above # classes)",

@@ -24,6 +24,7 @@ from mercer._system.files import written_whole
 SOURCES = (
     "_compile.py",
     "_exp2.py",
+    "_lattice_loops.py",
     "_left_out_loops.py",
     "_loops.py",
     "_near_loops.py",

@@ -16,6 +16,7 @@ from mercer._memory import thread_count
 from mercer.sums._explain import SumPlan
 from mercer.sums._problem import Problem
 from mercer.sums.fast._grid import Grid, GridBox, reach_of
+from mercer.sums.fast._lattice import EPS, lattice_fits, n_points
 from mercer.sums.fast._near import ROW_LEAF, Output, worth_a_tree
 from mercer.sums.fast._transform import fits, pair_up
 
@@ -25,21 +26,24 @@ _PAIR = {4: 2.7e-10, 8: 6.5e-10}
 _RUNG = 0.25
 # Seconds for a point of a transform, and for each of the w^d grid points on which it is spread.
 _POINT, _SPREAD = 1e-7, 5e-10
-# Seconds for one point of finufft's grid.
-_GRID = 6e-8
+# Seconds for one point of finufft's grid, and for one of a lattice's.
+_GRID, _LATTICE_GRID = 6e-8, 1e-7
+# Seconds for a point that is carried to a lattice, or read off it, with what is arranged for that.
+_LATTICE_POINT = 2e-8
 # Seconds for a column in a tree, and for a leaf of rows.
 _TREE, _LEAF = 7e-7, 1e-3
 # The error of a transform may be this many times as large as at the rows of the sample.
 SAFETY = 8
 # A transform has at least this error, as a share of the largest sum.
 ROUNDING = 5e-15
-# Precisions of transforms, by the number of features.  Below three they all cost about the same,
-# and the best leaves the fewest sums to add up directly.
-_PRECISIONS = {1: (1e-14,), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)}
+# Precisions of transforms, by the number of features; of one, the second is that of the lattice.
+# Below three they all cost about the same, and the best leaves the fewest sums to add up directly.
+_PRECISIONS = {1: (1e-14, EPS), 2: (1e-14,), 3: (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)}
 # Smaller boxes leave out these shares of the rows at either end of an axis.
 _TRIMS = (0.001, 0.01, 0.05)
 # Rows whose sums are computed for planning, and rows that tell quantiles.
-_SAMPLE, _LARGE_SAMPLE = 256, 2**14
+# Of one feature the sample would take longer than the sums.
+_SAMPLE, _LARGE_SAMPLE = {1: 32, 2: 256, 3: 256}, 2**14
 # Sums that take fewer seconds than this are computed directly, without a plan.
 _WORTH_PLANNING = 0.01
 
@@ -62,8 +66,8 @@ class Sample:
     @classmethod
     def of(cls, problem: Problem, outputs: list[Output], signed: bool) -> "Sample":
         """Draw the same rows at every call, and compute their sums."""
-        n = problem.X.shape[0]
-        rows = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
+        n, d = problem.X.shape
+        rows = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE[d]), replace=False))
         every = slice(None)
         sums = np.stack([output.sums(rows, every, log=False) for output in outputs])
         if not signed:
@@ -100,6 +104,11 @@ class Route:
     reach: float = 0.0
     box: GridBox | None = None
     sample: Sample | None = None
+
+
+def is_by_lattice(n_features: int, eps: float) -> bool:
+    """Tell whether transforms of this precision are convolutions on a lattice."""
+    return n_features == 1 and eps == EPS
 
 
 def outputs_of(problem: Problem) -> list[Output]:
@@ -228,7 +237,7 @@ class _Costs:
         if k == 0:
             return _direct(direct, "nothing within the tolerance would be quicker")
         transformed = [r for r in rungs if ways[r] == "transform"]
-        modes = [self._grid_of(r).n_modes(self.problem.bandwidths[r]) for r in transformed]
+        modes = [self._n_modes(r) for r in transformed]
         redone = [
             1.0 if ways[r] == "near" else float(self.redone[:, r].mean()) for r in by_cost[:k]
         ]
@@ -241,6 +250,12 @@ class _Costs:
 
     def _grid_of(self, rung: int) -> Grid:
         return Grid.around(self.box, self.problem.bandwidths[rung], self.reach)
+
+    def _n_modes(self, rung: int) -> float:
+        grid, bandwidth = self._grid_of(rung), self.problem.bandwidths[rung]
+        if is_by_lattice(self.problem.X.shape[1], self.eps):
+            return float(n_points(float(grid.period[0]), bandwidth))
+        return grid.n_modes(bandwidth)
 
     def _redone(self) -> NDArray[np.float64]:
         """Return the share of rows with sums too small for a transform: (outputs, bandwidths)."""
@@ -259,6 +274,8 @@ class _Costs:
 
     def _transform(self, rung: int) -> float:
         d, bandwidth = self.problem.X.shape[1], self.problem.bandwidths[rung]
+        if is_by_lattice(d, self.eps):
+            return self._lattice(rung)
         if not fits(self._grid_of(rung), bandwidth):
             return inf
         n_modes = self._grid_of(rung).n_modes(bandwidth)
@@ -273,6 +290,15 @@ class _Costs:
             (points + sources / len(self.problem.bandwidths)) * point + grid
         ) / self.threads
         return cost + self._direct_seconds(self.redone[:, rung], rung)
+
+    def _lattice(self, rung: int) -> float:
+        grid, bandwidth = self._grid_of(rung), self.problem.bandwidths[rung]
+        if not lattice_fits(float(grid.period[0]), bandwidth):
+            return inf
+        points = self.problem.X.shape[0] + self.problem.n_columns / len(self.problem.bandwidths)
+        size = n_points(float(grid.period[0]), bandwidth)
+        cost: float = _LATTICE_POINT * points / self.threads + _LATTICE_GRID * size
+        return self.n_transforms * cost + self._direct_seconds(self.redone[:, rung], rung)
 
     def _direct_seconds(self, shares: NDArray[np.float64], rung: int) -> float:
         """Predict the time of direct sums at some share of rows of each output."""

@@ -8,6 +8,7 @@ Time grows with n + m and the number of frequencies, (extent/bandwidth)^d.
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -22,6 +23,7 @@ from mercer.sums._explain import SumPlan
 from mercer.sums._problem import Problem
 from mercer.sums.cpu import _run as _cpu
 from mercer.sums.fast._grid import Grid, GridBox
+from mercer.sums.fast._lattice import Lattice
 from mercer.sums.fast._near import Output
 from mercer.sums.fast._plan import (
     ROUNDING,
@@ -30,6 +32,7 @@ from mercer.sums.fast._plan import (
     Sample,
     bundles,
     direct_seconds,
+    is_by_lattice,
     outputs_of,
     plan_route,
 )
@@ -39,7 +42,7 @@ OWNS = ("numpy",)
 _LOG = logging.getLogger("mercer.sums")
 _MOST_FEATURES = 3
 _LEAST_TOL = 1e-13
-_SMALLEST = 64  # This many of the smallest sums are always added up directly.
+_SMALLEST = {1: 16, 2: 64, 3: 64}  # So many of the smallest sums are always added up directly.
 
 
 def refuses(problem: Problem) -> str | None:
@@ -126,27 +129,38 @@ class _Transforms:
             grid = Grid.around(self.box, widths[bundle[0]], self.route.reach)
             peaks = self.sample.peaks[:, bundle[-1]]
             scales = np.where(peaks > 0, 1 / np.where(peaks > 0, peaks, 1), 1.0)
+            ends = widths[bundle[0]], widths[bundle[-1]]
+            if is_by_lattice(self.problem.X.shape[1], self.route.eps):
+                self._run_on_lattice(bundle, Lattice(self.box, grid, ends), scales)
+                continue
             for pair in pair_up(self.problem):
-                ends = widths[bundle[0]], widths[bundle[-1]]
                 frequencies = forward(
                     self.problem, pair, self.box, grid, ends, scales, self.route.eps
                 )
                 for rung in bundle:
-                    self._fill(pair, rung, grid, frequencies, scales)
+                    args = self.problem, frequencies, self.box, grid, widths[rung], self.route.eps
+                    self._fill(pair, rung, backward(*args), scales)
+
+    def _run_on_lattice(
+        self, bundle: list[int], lattice: Lattice, scales: NDArray[np.float64]
+    ) -> None:
+        for pair in pair_up(self.problem):
+            masses = lattice.masses(self.problem, pair, scales)
+            for rung in bundle:
+                sums = lattice.sums(self.problem, masses, self.problem.bandwidths[rung])
+                self._fill(pair, rung, sums, scales)
 
     def _fill(
         self,
         pair: Pair,
         rung: int,
-        grid: Grid,
-        frequencies: NDArray[np.complex128],
+        sums: Iterator[tuple[slice, NDArray[np.complex128]]],
         scales: NDArray[np.float64],
     ) -> None:
         """Compute a pair of sums at one bandwidth, and redo those that are too small."""
         problem, first, second = self.problem, pair.first, pair.second
         sizes = np.empty(problem.X.shape[0]) if pair.signed else None
-        width, eps = problem.bandwidths[rung], self.route.eps
-        for rows, values in backward(problem, frequencies, self.box, grid, width, eps):
+        for rows, values in sums:
             self.out[rung, rows, first] = values.real / scales[first]
             if second is not None:
                 self.out[rung, rows, second] = values.imag / scales[second]
@@ -173,9 +187,10 @@ class _Transforms:
         least = ROUNDING / SAFETY * float(self.sample.peaks[o, rung])
         error = max(least, _largest(values[rows] - truth))
         todo = np.flatnonzero(~(sizes >= SAFETY * error / tol))
-        if todo.size < _SMALLEST:  # They tell whether the sample has underestimated the error.
-            last = min(_SMALLEST, sizes.size) - 1
-            todo = np.union1d(todo, np.argpartition(sizes, last)[:_SMALLEST])
+        smallest = _SMALLEST[problem.X.shape[1]]
+        if todo.size < smallest:  # They tell whether the sample has underestimated the error.
+            last = min(smallest, sizes.size) - 1
+            todo = np.union1d(todo, np.argpartition(sizes, last)[:smallest])
         redone, results = [np.empty(0, np.int64)], [np.empty(0)]
         while todo.size:
             exact = output.near_sums(todo, rung, tol / 8, log=problem.log)

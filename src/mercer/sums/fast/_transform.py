@@ -79,7 +79,7 @@ def forward(
     n_points = problem.n_columns
     plan = Plan(1, modes, eps=eps, isign=-1, nthreads=_threads(n_points + prod(modes)))
     total = np.zeros(modes, np.complex128)
-    for rows, weights in _sources(problem, pair, scales, _rows_at_once(problem, total.size)):
+    for rows, weights in sources(problem, pair, scales, rows_at_once(problem, total.size)):
         Y = problem.Y[rows]
         near = box.holds(Y, grid.reach * bandwidths[0])
         if weights[near].size:
@@ -108,7 +108,7 @@ def backward(
     product = frequencies[middle] * spectrum
     n_points = problem.X.shape[0]
     plan = Plan(2, modes, eps=eps, isign=1, nthreads=_threads(n_points + prod(modes)))
-    step = _rows_at_once(problem, frequencies.size)
+    step = rows_at_once(problem, frequencies.size)
     for start, stop in row_slabs(problem.X.shape[0], 1, step):
         X = problem.X[start:stop]
         inside = box.holds(X)
@@ -124,14 +124,14 @@ def _threads(size: int) -> int:
     return max(1, min(thread_count(), size // _WORTH_A_THREAD))
 
 
-def _rows_at_once(problem: Problem, n_modes: int) -> int:
+def rows_at_once(problem: Problem, n_modes: int) -> int:
     d = problem.X.shape[1]
     free = working_memory() - _grid_bytes(n_modes, d)
     # A row takes these bytes: its phases, its values and finufft's order.
     return max(_LEAST_ROWS, int(free // (8 * d + 48)))
 
 
-def _sources(
+def sources(
     problem: Problem, pair: Pair, scales: Any, step: int
 ) -> Iterator[tuple[Any, NDArray[np.complex128]]]:
     """Yield rows of Y and their complex weights."""
