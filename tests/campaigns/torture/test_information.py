@@ -15,6 +15,7 @@ from mercer.information import (
     information_cut,
     information_potential,
     integrated_squared_error,
+    k_sample_test,
     log_cross_information_potential,
     log_information_cut,
     log_information_potential,
@@ -221,6 +222,30 @@ def test_laplacian_cut(points, kernel, ratio, kind, density):
 def _log_sum(values):
     top = values.max()
     return top + np.log(np.exp(values - top).sum()) if np.isfinite(top) else top
+
+
+@law(
+    400,
+    points=points(n=(2, 8), d=(1, 3, 20)),
+    kernel=st.none() | st.sampled_from(["gaussian", "exponential", "laplacian", "cauchy"]),
+    statistic=st.sampled_from(["fuse", "mmd", "laplacian_cut"]),
+)
+def test_tests_without_a_width(points, kernel, statistic):
+    """Any rows of finite numbers have an answer, and no widths are asked for."""
+    X, Y = points.rows(), points.rows(4, stream=1)
+    options = {"kernel": kernel, "n_permutations": 19, "random_state": 0}
+    if statistic == "fuse":
+        out = answered(two_sample_test, X, Y, names=(), **options)
+    else:
+        both, whose = np.concatenate([X, Y]), np.repeat([0, 1], [len(X), 4])
+        out = answered(k_sample_test, both, whose, statistic=statistic, names=(), **options)
+    assert not isinstance(out, Refusal), out
+    assert np.isfinite(out.statistic)
+    assert np.isfinite(out.null_distribution).all()
+    assert np.isfinite(out.bandwidth)
+    assert 1 / 20 <= out.pvalue <= 1
+    assert str(out)
+    return out
 
 
 @law(
