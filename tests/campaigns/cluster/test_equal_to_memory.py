@@ -72,9 +72,16 @@ def _measures():
         "log_information_cut",
         "cauchy_schwarz_divergence",
     )
+    sides = (
+        "hilbert_schmidt_independence",
+        "euclidean_mutual_information",
+        "cauchy_schwarz_mutual_information",
+    )
     classes = ("laplacian_information_cut", "log_laplacian_information_cut")
     yield from ((name, (X,)) for name in one)
     yield from ((name, (X, Y)) for name in two)
+    yield from ((name, (X[:, :1], X[:, 1:])) for name in sides)
+    yield "renyi_entropy", (X,)
     yield from ((name, (X, y)) for name in classes)
 
 
@@ -84,12 +91,14 @@ MEASURES = dict(_measures())
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures(name):
     measure, arrays = getattr(information, name), MEASURES[name]
-    expected = measure(*arrays, bandwidth=0.6)
-    value = measure(*map(cut, arrays), bandwidth=0.6)
+    options = {"bandwidth": 0.6} | ({"order": 1.5} if name == "renyi_entropy" else {})
+    expected = measure(*arrays, **options)
+    value = measure(*map(cut, arrays), **options)
     assert isinstance(value, float)
     assert value == pytest.approx(expected, rel=1e-10)
 
 
 def test_every_measure_is_here():
-    others = {"KSampleTestResult", "TwoSampleTestResult", "k_sample_test", "two_sample_test"}
-    assert set(MEASURES) == set(information.__all__) - others
+    tests = {"independence_test", "k_sample_test", "two_sample_test"}
+    results = {"IndependenceTestResult", "KSampleTestResult", "TwoSampleTestResult"}
+    assert set(MEASURES) == set(information.__all__) - tests - results
