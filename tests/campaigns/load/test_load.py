@@ -45,7 +45,7 @@ def _pairs(long):
             continue
         if subject.name in WRAPPERS and (not long or find_spec("torch") is None):
             continue
-        first = "predict" if "predict" in subject.methods else "transform"
+        first = next(m for m in ("predict", "transform", "score_samples") if m in subject.methods)
         yield f"{subject.name}:{first}"
         if not long and "predict_proba" in subject.methods:
             yield f"{subject.name}:predict_proba"
