@@ -14,7 +14,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as take_rows_of_any
 from sklearn.utils._array_api import get_namespace
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
+from sklearn.utils._param_validation import StrOptions as _StrOptions
 
 __all__ = [
     "FloatInterval",
@@ -45,6 +46,24 @@ class FloatInterval(Interval):  # type: ignore[misc]
         """Tell whether it is a float, Python's or NumPy's, within the range."""
         number = float(value) if isinstance(value, np.floating) else value
         return bool(super().is_satisfied_by(number))
+
+
+class StrOptions(_StrOptions):  # type: ignore[misc]
+    """Set of strings that are listed in alphabetical order, so that an error always reads the same.
+
+    Parameters
+    ----------
+    options : set of str
+    more : str, default=""
+        What a message says after the list.
+    """
+
+    def __init__(self, options: set[str], *, more: str = "") -> None:
+        super().__init__(options)
+        self.more = more
+
+    def __str__(self) -> str:
+        return f"a str among {{{', '.join(map(repr, sorted(self.options)))}}}{self.more}"
 
 
 def effective_n_threads() -> int:

@@ -1,5 +1,7 @@
 """KernelDensity against scikit-learn, SciPy and literal sums; its widths, mirrors and draws."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -390,3 +392,14 @@ def test_one_row_cannot_be_left_out():
     assert model.score_samples([[0.0]]) == pytest.approx(-0.5 * np.log(2 * np.pi))
     with pytest.raises(ValueError, match=r"^Leaving rows out needs more than one row"):
         model.leave_one_out_scores()
+
+
+@pytest.mark.parametrize("kernel", ["tophat", "linear", "cosine"])
+def test_kernels_of_scikit_learn_that_are_not_here_have_a_sentence(kernel):
+    words = (
+        "The 'kernel' parameter of KernelDensity must be a str among {'cauchy', 'epanechnikov', "
+        "'exponential', 'gaussian', 'laplacian'} (scikit-learn's 'tophat', 'linear' and 'cosine' "
+        f"are not here; 'epanechnikov' is nearest). Got {kernel!r} instead."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        KernelDensity(kernel=kernel).fit(np.zeros((3, 1)))

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from mercer import KernelDensity
 from mercer.tables import Table
 from mercer.views import table_density
-from mercer.views._table_density import mass_held
+from mercer.views._table_density import _errors, mass_held
 
 
 def table(**columns):
@@ -105,6 +105,46 @@ def test_peaks_of_chance_are_not_peaks(seed):
     assert len(table_density(table(x=claw), ["x"]).peaks) == 5
 
 
+def test_windows_are_reflected_where_numbers_begin_at_zero():
+    x = -np.log1p(-(np.arange(1000) + 0.5) / 1000)  # quantiles of the exponential distribution
+    found = table_density(table(x=x, y=x - 0.001), ["x"])
+    assert found.grid[0][0] == 0
+    model = KernelDensity(bandwidth=found.widths, bounds=(0, None)).fit(x[:, None])
+    logs = model.score_samples(found.grid[0][:, None])
+    np.testing.assert_allclose(found.log_density, logs, atol=1e-5)
+    ((low, high),) = found.regions(0.5)
+    assert (low, high) == pytest.approx((0, np.log(2)), abs=0.03)
+    assert "Column 'x' has no negative numbers: windows are reflected at 0." in found.notes
+    plain = table_density(table(x=x - 0.001), ["x"])  # One number is negative.
+    assert plain.grid[0][0] < 0
+    far = table_density(table(x=x + 9), ["x"])
+    assert not far.notes
+    counts = table_density(table(x=np.arange(600) % 4), ["x"])
+    assert counts.grid[0][0] < 0
+    pair = table_density(table(x=x, y=normal(1000)), ["x", "y"])
+    assert pair.grid[0][0] == 0 > pair.grid[1][0]
+
+
+def test_standard_errors_at_a_mirror_are_literal():
+    y, h = np.linspace(0, 20, 40_001), 0.7
+    x = np.array([0.0, 0.4, 1.0, 5.0])
+    pairs = [norm.pdf(y, one, h) + norm.pdf(y, -one, h) for one in x]
+    literal = np.sqrt([np.trapezoid(both**2, y) / 50 for both in pairs])
+    # Of a density of 1 everywhere, the logs of which are 0.
+    np.testing.assert_allclose(_errors(np.zeros(4), 50, x, h, True), literal, rtol=1e-6)
+    assert _errors(np.zeros(4), 50, x, h, False) == pytest.approx(literal[-1], rel=1e-6)
+
+
+def test_the_curve_of_a_long_tail_has_points_in_each_window():
+    x = np.random.default_rng(0).standard_cauchy(4000)
+    found = table_density(table(x=x), ["x"], bandwidth=[0.2])
+    assert found.grid[0][1] - found.grid[0][0] <= 0.05
+    ((low, high),) = found.regions(0.5)
+    assert (low, high) == pytest.approx((-1, 1), abs=0.2)
+    coarse = table_density(table(x=x), ["x"], bandwidth=[1e-3])
+    assert "Column 'x': windows are narrower than the steps of the picture." in coarse.notes
+
+
 def test_gaps_and_words_in_a_column():
     x = pd.Series(normal(50).round(3).astype(str))
     x[3], x[7] = "", "n/a"
@@ -133,6 +173,7 @@ def test_any_unit(unit):
     ("columns", "words"),
     [
         (["z"], "There is no column 'z' in t.csv"),
+        ([], "one column or of two that differ; got none"),
         (["x", "x"], "one column or of two that differ; got x and x"),
         (["x", "y", "name"], "got x, y and name"),
         (["name"], "Column 'name' cannot be read as numbers: row 1 holds 'Ann'"),

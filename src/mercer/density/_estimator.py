@@ -28,6 +28,10 @@ from mercer.density._windows import Windows
 from mercer.kernels import KERNELS, get_kernel
 from mercer.samples import answer_rows, check_unlabelled, home_of, refuse_dask
 
+# What is said to those who come from scikit-learn with another kernel.
+_NOT_HERE = (
+    " (scikit-learn's 'tophat', 'linear' and 'cosine' are not here; 'epanechnikov' is nearest)"
+)
 _ARRAYS = 6  # Scoring holds this many arrays of (rows, groups) at once.
 
 
@@ -49,28 +53,37 @@ class KernelDensity(BaseEstimator):
         column, or a matrix: the covariance of a Gaussian window.  By name:
 
         - "normal-reference": for each column [4/((d+2)·N)]^(1/(d+4)) times its standard deviation,
-          or the distance of its quartiles over 1.349 if that is less: best for a Gaussian density;
+          or the distance of its quartiles over 1.349 if that is less: best for a Gaussian density,
+          quick for any number of columns, and too wide for several modes;
         - "scott", "silverman": scikit-learn's rules, N^(−1/(d+4)) and
           [4/((d+2)·N)]^(1/(d+4)), which look at no scale: for standardised columns, or another
           `metric`;
-        - "improved-sheather-jones": for one column, of a density of any form
-          (:func:`mercer.bandwidth.improved_sheather_jones_bandwidth`);
-        - "likelihood-cv", "least-squares-cv": by cross-validation, in one pass over all pairs
-          (see :mod:`mercer.bandwidth`).
+        - "improved-sheather-jones": for one column, of a density of any form; the best choice
+          there (:func:`mercer.bandwidth.improved_sheather_jones_bandwidth`);
+        - "likelihood-cv", "least-squares-cv": by cross-validation, in one pass over all pairs, for
+          several columns of any form (see :mod:`mercer.bandwidth`): the first makes rows that are
+          left out most likely, and is drawn to wide windows by outliers; the second minimises the
+          squared error of the density, for Gaussian windows.
     kernel : {"gaussian", "exponential", "laplacian", "epanechnikov", "cauchy"}, default="gaussian"
-        The window.  "cauchy" is a density in one dimension only.
+        The window.  "gaussian" for smooth densities, and the only one for `debiased` and
+        "least-squares-cv"; "epanechnikov" where density is to be 0 away from the rows;
+        "exponential" and "laplacian", with heavier tails, for logs that fall slowly far away.
+        "cauchy" is a density in one dimension only.
     metric : {"euclidean", "seuclidean", "mahalanobis"}, default="euclidean"
         In which units a number, or a name, is meant: those of the columns; standard deviations
-        of each column; or such that the sample has the identity as covariance.
+        of each column, for columns of unlike scales; or such that the sample has the identity as
+        covariance, for columns that are correlated.
     adaptive : bool, default=False
         Whether windows are wider where the density is low: h·(g/f)^½ with f the density at the
-        row by windows of one width, and g the geometric mean of f.
+        row by windows of one width, and g the geometric mean of f.  For long tails, at a width by
+        a simple rule; it harms a width that "least-squares-cv" has found.
     debiased : bool, default=False
         Whether each row is moved uphill by h²/2 times the gradient of the log density there,
-        before the windows are put around the rows: they flatten peaks less.  For Gaussian windows
-        of one width, without `bounds`.
+        before the windows are put around the rows: they flatten peaks less.  Most useful with
+        "improved-sheather-jones".  For Gaussian windows of one width, without `bounds`.
     bounds : None, pair, sequence of pairs or dict, default=None
-        Ends of columns, at which windows are reflected: (low, high) for one column, a pair for
+        Ends of columns, such as 0 of a waiting time, at which windows are reflected, so that no
+        mass is lost beyond them: (low, high) for one column, a pair for
         each of them, or a dictionary {column: (low, high)} by number or name.  None in the place
         of a pair or a number is no end.
     tol : float or None, default=None
@@ -137,7 +150,7 @@ class KernelDensity(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions(set(NAMES)),
                       "array-like"],
-        "kernel": [StrOptions(set(KERNELS))],
+        "kernel": [StrOptions(set(KERNELS), more=_NOT_HERE)],
         "metric": [StrOptions(set(METRICS))],
         "adaptive": ["boolean"],
         "debiased": ["boolean"],

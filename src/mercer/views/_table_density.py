@@ -22,7 +22,8 @@ _LEAST_ROWS = 10  # Of fewer, none is taken for lying far out.
 _ROWS_OF_WIDTH = 10_000  # A width is chosen in seconds on so many.
 _ROWS_LEFT_OUT = 20_000  # Each row is judged by all others where there are no more.
 _WIDER = 12  # The width may grow by so many steps of √2 while rows are about as likely.
-_POINTS, _GRID = 1000, {1: 501, 2: 181}  # that a page shows
+_POINTS, _GRID = 1000, {1: 501, 2: 181}  # that a page shows; of one column more, up to
+_MOST_POINTS, _TO_A_WIDTH = 10_001, 4  # so many, until there are four to a width.
 _ROOM = 3.0  # A picture reaches so many widths beyond the rows.
 _UNLIKELY = 10
 _LEAST_PEAK = 0.05  # A peak stands out by this share of the highest,
@@ -162,7 +163,9 @@ def table_density(
     best; numbers that are rounded are first spread over the gaps between them, and no window is
     narrower than half of such a gap.  The width is chosen on at most 10 000 of the rows in the
     picture, and made narrower by (m/n)^(1/(d+4)) for all n.  A peak counts that rises above the
-    valleys beside it by three standard errors of its density.  Numbers that lie farther from 99 %
+    valleys beside it by three standard errors of its density.  Of a column without negative
+    numbers windows are reflected at 0 if they reach below it; counts, of which one window holds
+    few values, are left.  Numbers that lie farther from 99 %
     of their column than these span are not in the picture.  The density itself is that of all
     rows, in linear time.
 
@@ -177,13 +180,22 @@ def table_density(
     The density of 'size' has 2 peaks, at −0.289 and 8.92.
     """
     X, row_numbers, notes = _numbers(table, columns)
-    n, d = X.shape
+    n = len(X)
     rng = np.random.default_rng(random_state)
     near = X[_near_rows(X)]
     widths = _widths(near, bandwidth, rng, notes)
-    model = KernelDensity(bandwidth=widths, tol=_TOL).fit(X)
     low, high = near.min(axis=0) - _ROOM * widths, near.max(axis=0) + _ROOM * widths
-    grid = tuple(np.linspace(low[k], high[k], _GRID[d]) for k in range(d))
+    begins = _begin_at_zero(X, widths, low)
+    model = KernelDensity(
+        bandwidth=widths, tol=_TOL, bounds=[(0, None) if begin else None for begin in begins]
+    ).fit(X)
+    low = np.where(begins, 0.0, low)
+    grid = _grid(low, high, widths)
+    for name, axis, width, begin in zip(columns, grid, widths, begins, strict=True):
+        if begin:
+            notes.append(f"Column {name!r} has no negative numbers: windows are reflected at 0.")
+        if axis[1] - axis[0] > width:
+            notes.append(f"Column {name!r}: windows are narrower than the steps of the picture.")
     mesh = np.meshgrid(*grid)
     logs = model.score_samples(np.column_stack([axis.ravel() for axis in mesh]))
     logs = logs.reshape(mesh[0].shape)
@@ -203,8 +215,7 @@ def table_density(
         grid=grid,
         log_density=logs,
         held=mass_held(relative),
-        # The variance of f̂ is f·∫W²/n, with ∫W² = 1/(2√π·h).
-        peaks=_peaks(grid, relative, sqrt(np.exp(-logs.max()) / (2 * sqrt(pi) * n * widths[0]))),
+        peaks=_peaks(grid, relative, _errors(logs, n, grid[0], widths[0], bool(begins[0]))),
         points=SomeRows(row_numbers[some], X[some]),
         unlikely=SomeRows(row_numbers[least], X[least]),
         unlikely_logs=least_logs,
@@ -221,6 +232,26 @@ def mass_held(density: FloatArray) -> FloatArray:
     return held
 
 
+def _begin_at_zero(X: FloatArray, widths: FloatArray, low: FloatArray) -> NDArray[np.bool_]:
+    """Return which columns have no negative numbers, and a picture that would go below 0.
+
+    Few numbers that come again and again, such as counts, are left: a window about 0 stands for 0
+    as that about 1 for 1, and would be twice as high.
+    """
+    gaps = np.array([np.median(np.diff(np.unique(column))) for column in X.T])
+    begins: NDArray[np.bool_] = (X.min(axis=0) >= 0) & (low < 0) & (gaps < widths)
+    return begins
+
+
+def _grid(low: FloatArray, high: FloatArray, widths: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the axes of the picture; that of one column has some points to each width."""
+    n_points = _GRID[len(widths)]
+    if len(widths) == 1:
+        wanted = _TO_A_WIDTH * (high[0] / widths[0] - low[0] / widths[0]) + 1
+        n_points = int(np.clip(np.ceil(wanted), n_points, _MOST_POINTS))
+    return tuple(np.linspace(*ends, n_points) for ends in zip(low, high, strict=True))
+
+
 def _numbers(
     table: Table, columns: Sequence[str]
 ) -> tuple[FloatArray, NDArray[np.int64], list[str]]:
@@ -228,7 +259,8 @@ def _numbers(
     names = list(columns)
     if len(names) not in (1, 2) or len(set(names)) < len(names):
         raise ValueError(
-            f"A density is drawn of one column or of two that differ; got {listed(names)}."
+            "A density is drawn of one column or of two that differ; got "
+            f"{listed(names) or 'none'}."
         )
     if set(names) <= set(table.frame):  # else there is an error that suggests other names
         table = replace(table, frame=table.frame[names])
@@ -317,19 +349,32 @@ def _widest_about_as_likely(best: KernelDensity, X: FloatArray) -> KernelDensity
     return model
 
 
+def _errors(
+    logs: FloatArray, n: int, x: FloatArray, width: float, begins: bool
+) -> FloatArray | float:
+    """Return for densities f of one column, the highest 1, their standard errors over √f.
+
+    The variance of f̂ is f·∫W²/n, with ∫W² = 1/(2√π·h); windows that are reflected at 0 overlap
+    their images: (W(y − x) + W(y + x))² has the integral (1 + exp(−x²/h²))/(2√π·h).
+    """
+    error = sqrt(np.exp(-logs.max()) / (2 * sqrt(pi) * n * width))
+    return error * np.sqrt(1 + np.exp(-((x / width) ** 2))) if begins else error
+
+
 def _peaks(
-    grid: tuple[FloatArray, ...], density: FloatArray, error: float
+    grid: tuple[FloatArray, ...], density: FloatArray, errors: FloatArray | float
 ) -> tuple[tuple[float, ...], ...]:
     """Return where two columns are densest, or the peaks of one that stand out.
 
-    The standard error of a density f is error·√f.
+    The standard error of a density f is errors·√f.
     """
     if len(grid) == 2:
         row, column = np.unravel_index(int(np.argmax(density)), density.shape)
         return ((float(grid[0][column]), float(grid[1][row])),)
     padded = np.concatenate([[0.0], density, [0.0]])
     places, found = find_peaks(padded, prominence=_LEAST_PEAK * density.max())
-    stands_out = found["prominences"] > _ERRORS * error * np.sqrt(padded[places])
+    least = np.pad(_ERRORS * errors * np.sqrt(density), 1)
+    stands_out = found["prominences"] > least[places]
     stands_out |= padded[places] == density.max()
     return tuple((float(grid[0][place - 1]),) for place in places[stands_out])
 
