@@ -162,6 +162,12 @@ def test_bad_input_gets_a_sentence(y, options, sentence):
         k_sample_test(np.arange(8.0).reshape(4, 2), y, **options)
 
 
+def test_more_samples_than_there_is_room_for_are_refused():
+    y = np.repeat(np.arange(513), 2)
+    with pytest.raises(ValueError, match="y holds 513 samples; a test of samples takes 512"):
+        k_sample_test(y[:, None], y, n_permutations=1)
+
+
 def test_a_kernel_is_a_kernel_object_too():
     X, y = load_iris(return_X_y=True)
     options = {"bandwidth": 1.0, "n_permutations": 1, "random_state": 0}

@@ -63,7 +63,7 @@ class IndependenceTestResult:
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most one minus the confidence level."""
-        return self.pvalue <= 1 - self.confidence_level
+        return self.pvalue + self.confidence_level <= 1  # 1 − 0.9 is less than 0.1
 
     def __str__(self) -> str:
         verdict = "is unlikely to be chance" if self.significant else "could be chance"

@@ -14,6 +14,7 @@ from mercer._linalg import one_thread
 from mercer._memory import row_slabs, working_memory
 from mercer.bandwidth import resolve_bandwidth
 from mercer.information._blocks import (
+    MOST_SAMPLES,
     Blocks,
     deal_blocks,
     gather_rows,
@@ -63,7 +64,7 @@ class KSampleTestResult(PermutationTestResult):
         The Parzen bandwidth h that was used; of many, the one at which the first kernel sees most
         of the difference.
     confidence_level : float
-        ``significant`` asks for a p-value below one minus this.
+        ``significant`` asks for a p-value of at most one minus this.
     name : str
         What the statistic is.
     """
@@ -136,7 +137,7 @@ def k_sample_test(
     More than 512 rows are dealt at random into some 512 blocks that are permuted, and beyond 20 000
     rows "mmd" sees them through 512 landmarks, as for :func:`two_sample_test`: time and memory are
     those given there.  "laplacian_cut" needs weights that differ from width to width, and looks at
-    10 000 rows at most, drawn at random from each sample in proportion.
+    10 000 rows at most, drawn at random from each sample in proportion.  There may be 512 samples.
 
     References
     ----------
@@ -201,6 +202,10 @@ def _check_sizes(codes: NDArray[np.int64], n_samples: int) -> None:
     """Raise unless there are two samples or more, of two rows or more."""
     if n_samples < 2:
         raise ValueError(f"y must hold two samples or more, got {n_samples}.")
+    if n_samples > MOST_SAMPLES:
+        raise ValueError(
+            f"y holds {n_samples} samples; a test of samples takes {MOST_SAMPLES} at most."
+        )
     least = int(np.bincount(codes).min())
     if least < 2:
         raise ValueError("y has a sample of one row, whose spread cannot be seen; leave it out.")

@@ -28,7 +28,7 @@ class PermutationTestResult:
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most one minus the confidence level."""
-        return self.pvalue <= 1 - self.confidence_level
+        return self.pvalue + self.confidence_level <= 1  # 1 − 0.9 is less than 0.1
 
     @property
     def null_quantiles(self) -> dict[float, float]:
@@ -52,7 +52,7 @@ def compare_with_permutations(
 
     `order` is what is compared: values that are no further apart than `tie` count as equal.
     """
-    as_large = int(np.sum(order[1:] >= order[0] - tie))
+    as_large = int(np.sum(~(order[1:] < order[0] - tie)))  # NaN is no evidence
     null = np.sort(values[1:])
     null.flags.writeable = False
     return null, (1 + as_large) / order.size
