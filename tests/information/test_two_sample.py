@@ -269,3 +269,16 @@ def test_a_p_value_of_the_level_is_significant(level):
     null = np.array([0.0])
     result = TwoSampleTestResult(1.0, round(1 - level, 2), null, 1.0, level, "a divergence")
     assert result.significant
+
+
+@pytest.mark.parametrize("size", [1e20, 1e200])
+@pytest.mark.parametrize("place", [0, 7])
+def test_one_far_row_leaves_the_median_alone(size, place):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 40, 2))
+    options = {"bandwidth": "median", "n_permutations": 1, "random_state": 0}
+    X[place] = 1e20
+    expected = np.median(pdist(np.concatenate([X, Y])))
+    X[place] = size
+    found = two_sample_test(X, Y, kernel="exponential", **options)
+    assert found.bandwidth == pytest.approx(expected, rel=1e-12)

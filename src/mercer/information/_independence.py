@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from numbers import Integral
 from typing import Any
 
@@ -196,7 +197,8 @@ def pairwise_independence(
     Yields the numbers of both sides and what was found; the kernels of a side are made once.
     """
     random = check_random_state(random_state)
-    pairings = draw_many_pairings(len(sides[0]), n_permutations, random)
+    n_tests = comb(len(sides), 2)
+    pairings = draw_many_pairings(len(sides[0]), n_permutations, random, n_tests)
     columns = [kernel_columns(np.asarray(A, np.float64), None, random) for A in sides]
     for (i, x), (j, y) in combinations(enumerate(columns), 2):
         yield i, j, _test_sides(x, y, "hsic", pairings, confidence_level)
