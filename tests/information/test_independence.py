@@ -393,6 +393,7 @@ def test_sentence_and_repetition():
         ([1.0, 2.0], [1.0, 2.0], {"measure": "dcorr"}, "measure must be 'hsic' or"),
         ([1.0, 2.0], [1.0, 2.0], {"n_permutations": 0}, "n_permutations must be a positive"),
         ([1.0, 2.0], [1.0, 2.0], {"confidence_level": 1}, "confidence_level must lie between"),
+        ([1.0, 2.0], [1.0, 2.0], {"confidence_level": "1"}, "confidence_level must lie between"),
         ([1.0, 2.0], [1.0, 2.0], {"bandwidth": "wide"}, "bandwidth must be a positive number or"),
         ([1.0, 2.0], [1.0, 2.0], {"bandwidth": -1.0}, "bandwidth must be positive and finite"),
     ],

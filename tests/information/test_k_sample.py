@@ -179,3 +179,13 @@ def test_a_kernel_is_a_kernel_object_too():
     assert k_sample_test(X, y, bandwidth="median", n_permutations=1).bandwidth == pytest.approx(
         np.median(pdist(X)) / np.sqrt(2)
     )
+
+
+def test_cuts_below_the_range_of_floats_have_a_sentence():
+    y = np.repeat([0, 1], 10)
+    X = np.random.default_rng(0).normal(size=(20, 1)) + 1000 * y[:, None]
+    options = {"statistic": "laplacian_cut", "n_permutations": 99, "random_state": 0}
+    result = k_sample_test(X, y, bandwidth=1.0, **options)
+    assert result.pvalue == 0.01
+    assert 700 < result.statistic < 709
+    assert "nan" not in str(k_sample_test(X, y, bandwidth=1e-9, **options))

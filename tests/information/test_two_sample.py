@@ -202,6 +202,7 @@ def test_result_reads_well():
         ({"n_permutations": 0}, "n_permutations must be a positive integer, got 0"),
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1, got 95"),
         ({"kernel": "epanechnikov"}, "A two-sample test needs a Mercer"),
+        ({"confidence_level": "high"}, "confidence_level must lie between 0 and 1, got 'high'"),
         ({"bandwidth": "wide"}, "bandwidth must be a positive number or one of"),
     ],
 )

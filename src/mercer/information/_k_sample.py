@@ -54,8 +54,9 @@ class KSampleTestResult(PermutationTestResult):
     statistic : float
         How much the samples differ.  For "mmd" the scatter D of the means of the samples, in
         standard deviations of the kernel; for "laplacian_cut" minus the logarithm of
-        :func:`laplacian_information_cut`.  Without a bandwidth the soft maximum of many: of D, or
-        of the cut's distance from its mean over all labellings, in standard deviations.
+        :func:`laplacian_information_cut`, 708 at most.  Without a bandwidth the soft maximum of
+        many: of D, or of the cut's distance from its mean over all labellings, in standard
+        deviations.
     pvalue : float
         (1 + number of permutations with a statistic as large) / (1 + number of permutations).
     null_distribution : ndarray of shape (n_permutations,)
@@ -239,7 +240,8 @@ def _fuse_cuts(
         for ladder in ladders
     ]  # fmt: skip
     if len(cuts) == len(cuts[0]) == 1:
-        divergences = -np.log(cuts[0][0])  # LC eq. (14)
+        # LC eq. (14); a cut below the range of floats is as small as the least of them.
+        divergences = -np.log(np.maximum(cuts[0][0], np.finfo(float).tiny))
         return Fused(divergences, 1e-9, ladders[0].bandwidths[0])
     return fuse([_standardised(-part) for part in cuts], ladders, _SHARPNESS)
 
