@@ -62,5 +62,5 @@ def check_test_options(n_permutations: Any, confidence_level: Any) -> None:
     """Raise if these are not a number of permutations and a confidence level."""
     if not (isinstance(n_permutations, Integral) and int(n_permutations) >= 1):
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+    if not (isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1):
         raise ValueError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}.")
