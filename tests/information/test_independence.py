@@ -393,6 +393,7 @@ def test_sentence_and_repetition():
         ([1.0, 2.0], [1.0, 2.0], {"measure": "dcorr"}, "measure must be 'hsic' or"),
         ([1.0, 2.0], [1.0, 2.0], {"n_permutations": 0}, "n_permutations must be a positive"),
         ([1.0, 2.0], [1.0, 2.0], {"confidence_level": 1}, "confidence_level must lie between"),
+        ([1.0, 2.0], [1.0, 2.0], {"confidence_level": "1"}, "confidence_level must lie between"),
         ([1.0, 2.0], [1.0, 2.0], {"bandwidth": "wide"}, "bandwidth must be a positive number or"),
         ([1.0, 2.0], [1.0, 2.0], {"bandwidth": -1.0}, "bandwidth must be positive and finite"),
     ],
@@ -408,3 +409,15 @@ def test_dask_is_refused():
     for sides in ((da.from_array(x), x), (x, da.from_array(x))):
         with pytest.raises(ValueError, match="independence_test takes no Dask array"):
             independence_test(*sides)
+
+
+@pytest.mark.parametrize("size", [1e20, 1e200, 1e308])
+@pytest.mark.parametrize("place", [0, 7])
+@pytest.mark.parametrize("d", [1, 10])
+def test_one_far_row_does_not_hide_what_the_others_show(size, place, d):
+    X = np.random.default_rng(0).normal(size=(150, d))
+    Y = X.copy()
+    X[place], Y[place] = size, 0
+    result = independence_test(X, Y, n_permutations=99, random_state=0)
+    assert result.pvalue <= 0.01
+    assert result.bandwidth[0] < 10

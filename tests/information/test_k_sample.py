@@ -162,6 +162,12 @@ def test_bad_input_gets_a_sentence(y, options, sentence):
         k_sample_test(np.arange(8.0).reshape(4, 2), y, **options)
 
 
+def test_more_samples_than_there_is_room_for_are_refused():
+    y = np.repeat(np.arange(513), 2)
+    with pytest.raises(ValueError, match="y holds 513 samples; a test of samples takes 512"):
+        k_sample_test(y[:, None], y, n_permutations=1)
+
+
 def test_a_kernel_is_a_kernel_object_too():
     X, y = load_iris(return_X_y=True)
     options = {"bandwidth": 1.0, "n_permutations": 1, "random_state": 0}
@@ -173,3 +179,13 @@ def test_a_kernel_is_a_kernel_object_too():
     assert k_sample_test(X, y, bandwidth="median", n_permutations=1).bandwidth == pytest.approx(
         np.median(pdist(X)) / np.sqrt(2)
     )
+
+
+def test_cuts_below_the_range_of_floats_have_a_sentence():
+    y = np.repeat([0, 1], 10)
+    X = np.random.default_rng(0).normal(size=(20, 1)) + 1000 * y[:, None]
+    options = {"statistic": "laplacian_cut", "n_permutations": 99, "random_state": 0}
+    result = k_sample_test(X, y, bandwidth=1.0, **options)
+    assert result.pvalue == 0.01
+    assert 700 < result.statistic < 709
+    assert "nan" not in str(k_sample_test(X, y, bandwidth=1e-9, **options))

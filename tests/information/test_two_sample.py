@@ -11,10 +11,12 @@ from sklearn import config_context
 
 from information.samples import two_classes
 from mercer.information import (
+    TwoSampleTestResult,
     cauchy_schwarz_divergence,
     integrated_squared_error,
     two_sample_test,
 )
+from mercer.information._test_result import compare_with_permutations
 from mercer.kernels import get_kernel
 
 STATISTICS = ["ise", "cauchy_schwarz"]
@@ -200,6 +202,7 @@ def test_result_reads_well():
         ({"n_permutations": 0}, "n_permutations must be a positive integer, got 0"),
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1, got 95"),
         ({"kernel": "epanechnikov"}, "A two-sample test needs a Mercer"),
+        ({"confidence_level": "high"}, "confidence_level must lie between 0 and 1, got 'high'"),
         ({"bandwidth": "wide"}, "bandwidth must be a positive number or one of"),
     ],
 )
@@ -244,3 +247,39 @@ def test_rows_that_are_all_the_same_and_far_from_the_origin(kernel, bandwidth):
     X, Y = np.full((3, 1), 2e150), np.full((4, 1), 2e150)
     options = {"bandwidth": bandwidth, "n_permutations": 9, "random_state": 0}
     assert two_sample_test(X, Y, kernel=kernel, **options).statistic == 0
+
+
+@pytest.mark.parametrize("statistic", ["ise", "cauchy_schwarz"])
+def test_a_small_sample_keeps_its_digits_beside_a_large_one(statistic):
+    rng = np.random.default_rng(0)
+    X, Y = (rng.normal(size=(n, 3)).astype(np.float32) for n in (3000, 20))
+    found, exact = (
+        two_sample_test(*pair, statistic=statistic, bandwidth=1.0, n_permutations=9, random_state=0)
+        for pair in ((X, Y), (Y.astype(np.float64), X.astype(np.float64)))
+    )
+    assert found.statistic == pytest.approx(exact.statistic, rel=1e-4)
+
+
+def test_a_statistic_that_is_no_number_is_no_evidence():
+    values = np.array([np.nan, 1.0, 2.0])
+    assert compare_with_permutations(values, values, 0.0)[1] == 1
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_a_p_value_of_the_level_is_significant(level):
+    null = np.array([0.0])
+    result = TwoSampleTestResult(1.0, round(1 - level, 2), null, 1.0, level, "a divergence")
+    assert result.significant
+
+
+@pytest.mark.parametrize("size", [1e20, 1e200])
+@pytest.mark.parametrize("place", [0, 7])
+def test_one_far_row_leaves_the_median_alone(size, place):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 40, 2))
+    options = {"bandwidth": "median", "n_permutations": 1, "random_state": 0}
+    X[place] = 1e20
+    expected = np.median(pdist(np.concatenate([X, Y])))
+    X[place] = size
+    found = two_sample_test(X, Y, kernel="exponential", **options)
+    assert found.bandwidth == pytest.approx(expected, rel=1e-12)

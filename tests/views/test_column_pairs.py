@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer.cli import main
+from mercer.information import _pairings
 from mercer.report import write_pairs_page
 from mercer.tables import Table
 from mercer.views import _column_pairs, measure_pairs
@@ -123,3 +124,18 @@ def test_refused(tmp_path, capsys, words, sentence):
     frame(20).to_csv(path, index=False)
     assert main(["measure", str(path), *words]) != 0
     assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_many_pairs_of_few_rows(monkeypatch):
+    """Of ten pairs of 20 rows a copy stands out; of 10 rows nothing can, and a note says so."""
+    monkeypatch.setattr(_column_pairs, "_LEAST_PERMUTATIONS", 999)
+    monkeypatch.setattr(_pairings, "_FEW_ROWS_PERMUTATIONS", 99)
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[:, 1] = X[:, 0]
+    many = pd.DataFrame(X, columns=list("abcde"))
+    found = measure_pairs(Table(many, "t"))
+    assert [(one.first, one.second) for one in found.depending] == [("a", "b")]
+    assert not any("too few" in note for note in found.notes)
+    found = measure_pairs(Table(many[:10], "t"))
+    assert found.depending == ()
+    assert any("10 rows are too few for 10 pairs" in note for note in found.notes)

@@ -30,6 +30,7 @@ from mercer.sums import kernel_sum
 _BLOCKS = 512  # Samples are dealt into about this many blocks in all,
 _MOST_BLOCKS = 1024  # and into no more than this many where one sample is small beside the others,
 _LEAST_BLOCKS = 16  # because a sample of so many rows has this many blocks.
+MOST_SAMPLES = _MOST_BLOCKS // 2  # The spread of a sample is seen between two blocks of it.
 _ALL_PAIRS = 20_000  # Up to this many rows all pairs are summed.
 _ONE_SLAB = 4096  # Fewer rows are summed in one call.
 _LANDMARKS = 512

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from numbers import Integral
+from math import comb
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class IndependenceTestResult:
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most one minus the confidence level."""
-        return self.pvalue <= 1 - self.confidence_level
+        return self.pvalue + self.confidence_level <= 1  # 1 − 0.9 is less than 0.1
 
     def __str__(self) -> str:
         verdict = "is unlikely to be chance" if self.significant else "could be chance"
@@ -196,7 +197,8 @@ def pairwise_independence(
     Yields the numbers of both sides and what was found; the kernels of a side are made once.
     """
     random = check_random_state(random_state)
-    pairings = draw_many_pairings(len(sides[0]), n_permutations, random)
+    n_tests = comb(len(sides), 2)
+    pairings = draw_many_pairings(len(sides[0]), n_permutations, random, n_tests)
     columns = [kernel_columns(np.asarray(A, np.float64), None, random) for A in sides]
     for (i, x), (j, y) in combinations(enumerate(columns), 2):
         yield i, j, _test_sides(x, y, "hsic", pairings, confidence_level)
@@ -303,5 +305,5 @@ def _check_options(measure: Any, n_permutations: Any, confidence_level: Any) -> 
         raise ValueError(f"measure must be {names}, got {measure!r}.")
     if not (isinstance(n_permutations, Integral) and int(n_permutations) >= 1):
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
-    if not 0 < confidence_level < 1:
+    if not (isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1):
         raise ValueError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}.")

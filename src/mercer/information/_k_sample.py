@@ -14,6 +14,7 @@ from mercer._linalg import one_thread
 from mercer._memory import row_slabs, working_memory
 from mercer.bandwidth import resolve_bandwidth
 from mercer.information._blocks import (
+    MOST_SAMPLES,
     Blocks,
     deal_blocks,
     gather_rows,
@@ -53,8 +54,9 @@ class KSampleTestResult(PermutationTestResult):
     statistic : float
         How much the samples differ.  For "mmd" the scatter D of the means of the samples, in
         standard deviations of the kernel; for "laplacian_cut" minus the logarithm of
-        :func:`laplacian_information_cut`.  Without a bandwidth the soft maximum of many: of D, or
-        of the cut's distance from its mean over all labellings, in standard deviations.
+        :func:`laplacian_information_cut`, 708 at most.  Without a bandwidth the soft maximum of
+        many: of D, or of the cut's distance from its mean over all labellings, in standard
+        deviations.
     pvalue : float
         (1 + number of permutations with a statistic as large) / (1 + number of permutations).
     null_distribution : ndarray of shape (n_permutations,)
@@ -63,7 +65,7 @@ class KSampleTestResult(PermutationTestResult):
         The Parzen bandwidth h that was used; of many, the one at which the first kernel sees most
         of the difference.
     confidence_level : float
-        ``significant`` asks for a p-value below one minus this.
+        ``significant`` asks for a p-value of at most one minus this.
     name : str
         What the statistic is.
     """
@@ -136,7 +138,7 @@ def k_sample_test(
     More than 512 rows are dealt at random into some 512 blocks that are permuted, and beyond 20 000
     rows "mmd" sees them through 512 landmarks, as for :func:`two_sample_test`: time and memory are
     those given there.  "laplacian_cut" needs weights that differ from width to width, and looks at
-    10 000 rows at most, drawn at random from each sample in proportion.
+    10 000 rows at most, drawn at random from each sample in proportion.  There may be 512 samples.
 
     References
     ----------
@@ -201,6 +203,10 @@ def _check_sizes(codes: NDArray[np.int64], n_samples: int) -> None:
     """Raise unless there are two samples or more, of two rows or more."""
     if n_samples < 2:
         raise ValueError(f"y must hold two samples or more, got {n_samples}.")
+    if n_samples > MOST_SAMPLES:
+        raise ValueError(
+            f"y holds {n_samples} samples; a test of samples takes {MOST_SAMPLES} at most."
+        )
     least = int(np.bincount(codes).min())
     if least < 2:
         raise ValueError("y has a sample of one row, whose spread cannot be seen; leave it out.")
@@ -234,7 +240,8 @@ def _fuse_cuts(
         for ladder in ladders
     ]  # fmt: skip
     if len(cuts) == len(cuts[0]) == 1:
-        divergences = -np.log(cuts[0][0])  # LC eq. (14)
+        # LC eq. (14); a cut below the range of floats is as small as the least of them.
+        divergences = -np.log(np.maximum(cuts[0][0], np.finfo(float).tiny))
         return Fused(divergences, 1e-9, ladders[0].bandwidths[0])
     return fuse([_standardised(-part) for part in cuts], ladders, _SHARPNESS)
 

@@ -17,6 +17,7 @@ from mercer._arrays import FloatArray
 from mercer._linalg import eigh
 from mercer._memory import row_slabs, working_memory
 from mercer.bandwidth import resolve_bandwidth
+from mercer.information._median import near_one
 from mercer.kernels import mercer_width, parzen_bandwidth, squared_distances
 
 _DISTANCES_OF = 500  # Widths come from the distances of at most this many rows.
@@ -62,7 +63,7 @@ class KernelColumns:
 def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState) -> KernelColumns:
     """Return the columns of one side for a bandwidth, or for the ladder where that is None."""
     given = None if bandwidth is None else mercer_width(resolve_bandwidth(bandwidth, X))
-    rows, unit = _near_one(X)
+    rows, unit = near_one(X)
     if given is not None:
         widths = np.array([given / unit])
     else:
@@ -91,18 +92,10 @@ def kernel_columns(X: FloatArray, bandwidth: Any, random: np.random.RandomState)
             f"bandwidth={parzen_bandwidth(given):.3g} is so wide that rows which differ cannot be "
             "told apart."
         )
-    bandwidths = np.array([parzen_bandwidth(width * unit) for width in widths])
+    with np.errstate(over="ignore"):
+        in_units_of_rows = np.minimum(widths * unit, np.finfo(float).max)
+    bandwidths = np.array([parzen_bandwidth(float(width)) for width in in_units_of_rows])
     return KernelColumns(columns, means, starts, bandwidths)
-
-
-def _near_one(X: FloatArray) -> tuple[FloatArray, float]:
-    """Return rows from the first one on, over their largest coordinate, and what that is."""
-    rows = X / 2 - X[:1] / 2  # so that differences are finite
-    largest = float(np.abs(rows).max())
-    if largest == 0:
-        return rows, max(1.0, 1e-100 * float(np.abs(X).max()))
-    rows /= largest
-    return rows, min(2 * largest, np.finfo(float).max)
 
 
 def _widths(rows: FloatArray) -> FloatArray:

@@ -20,8 +20,10 @@ from scipy.fft import irfft, rfft
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
-_MOST_PARTS = 4  # Rows in more parts turn so little that pairings are much alike.
+_MOST_PARTS = 4  # Rows in more parts turn so little that pairings are much alike,
+_MOST_PARTS_OF_MANY = 8  # which is better than no p-value that many tests together would let stand.
 _FEW_ROWS_PERMUTATIONS = 1999
+_PAIRINGS_OF_TEST = 20  # With fewer for each test, none is significant at 5 % after correction.
 
 
 @dataclass(frozen=True)
@@ -126,19 +128,24 @@ def _along(values: FloatArray, n_axes: int, *axes: int) -> FloatArray:
     return values.reshape(shape)
 
 
-def draw_many_pairings(n_rows: int, n_permutations: int, random: np.random.RandomState) -> Pairings:
+def draw_many_pairings(
+    n_rows: int, n_permutations: int, random: np.random.RandomState, n_tests: int = 1
+) -> Pairings:
     """Return at least n_permutations pairings, which may be more than there are rows.
 
-    From very few rows there are fewer, in orders that are drawn.
+    From very few rows there are fewer, in orders that are drawn, or in turns of many parts where
+    orders would be too few to correct p-values for the number of tests.
     """
     if n_rows > n_permutations:
         return draw_pairings(n_rows, n_permutations, random)
-    for n_parts in range(2, _MOST_PARTS + 1):
+    n_orders = min(n_permutations, _FEW_ROWS_PERMUTATIONS)
+    are_enough = n_orders + 1 >= _PAIRINGS_OF_TEST * n_tests
+    for n_parts in range(2, 1 + (_MOST_PARTS if are_enough else _MOST_PARTS_OF_MANY)):
         n_turns = math.ceil((n_permutations + 1) ** (1 / n_parts))
         if n_rows >= n_parts * n_turns:
             parts = np.array_split(random.permutation(n_rows), n_parts)
             return PartedTurns(tuple(Turns(n_turns, part) for part in parts))
-    return draw_pairings(n_rows, min(n_permutations, _FEW_ROWS_PERMUTATIONS), random)
+    return draw_pairings(n_rows, n_orders, random)
 
 
 def draw_pairings(

@@ -1,7 +1,7 @@
 """What a permutation test found, and how it compares one labelling with the others."""
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +28,7 @@ class PermutationTestResult:
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most one minus the confidence level."""
-        return self.pvalue <= 1 - self.confidence_level
+        return self.pvalue + self.confidence_level <= 1  # 1 − 0.9 is less than 0.1
 
     @property
     def null_quantiles(self) -> dict[float, float]:
@@ -52,7 +52,7 @@ def compare_with_permutations(
 
     `order` is what is compared: values that are no further apart than `tie` count as equal.
     """
-    as_large = int(np.sum(order[1:] >= order[0] - tie))
+    as_large = int(np.sum(~(order[1:] < order[0] - tie)))  # NaN is no evidence
     null = np.sort(values[1:])
     null.flags.writeable = False
     return null, (1 + as_large) / order.size
@@ -62,5 +62,5 @@ def check_test_options(n_permutations: Any, confidence_level: Any) -> None:
     """Raise if these are not a number of permutations and a confidence level."""
     if not (isinstance(n_permutations, Integral) and int(n_permutations) >= 1):
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}.")
-    if not 0 < confidence_level < 1:
+    if not (isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1):
         raise ValueError(f"confidence_level must lie between 0 and 1, got {confidence_level!r}.")

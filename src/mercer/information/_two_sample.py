@@ -52,7 +52,7 @@ class TwoSampleTestResult(PermutationTestResult):
         The Parzen bandwidth h that was used; for "fuse" the one, of ten, at which the first kernel
         sees most of the difference.
     confidence_level : float
-        ``significant`` asks for a p-value below one minus this.
+        ``significant`` asks for a p-value of at most one minus this.
     name : str
         What the statistic is.
     """
@@ -204,6 +204,10 @@ def two_sample_test(
         return _fused_test(X, Y, kernels, int(n_permutations), float(confidence_level), random)
 
     kernel = kernels[0]
+    # Sums within the first sample are added up, those within the second are what is left of all
+    # pairs: of a small one the rounding of all would be left.
+    if X.shape[0] > Y.shape[0]:
+        X, Y = Y, X
     Z, n_x, n_y = array_namespace(X).concat([X, Y]), X.shape[0], Y.shape[0]
     if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "median"):
         h = median_bandwidth((Z,), kernel, random)

@@ -125,7 +125,8 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
     -----
     The first 30 columns that can be compared are, on at most 5 000 rows, drawn at random.  There
     are fifty permutations for each pair that Holm's correction counts, and at least 9 999: the test
-    of a pair takes a fraction of a second.
+    of a pair takes a fraction of a second.  From less than some 50 rows there are fewer, and a note
+    says so where they are too few for any pair of so many to stand out.
 
     Examples
     --------
@@ -163,11 +164,19 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
         notes.append(f"Pairs are tested on {count_of(_MOST_ROWS, 'row')} drawn at random.")
     sides = [_side(table, column)[rows] for column in used]
     n_pairs = comb(len(used), 2)
-    found = pairwise_independence(
-        sides,
-        n_permutations=max(_LEAST_PERMUTATIONS, _PERMUTATIONS_OF_PAIR * n_pairs),
-        random_state=random,
+    found = list(
+        pairwise_independence(
+            sides,
+            n_permutations=max(_LEAST_PERMUTATIONS, _PERMUTATIONS_OF_PAIR * n_pairs),
+            random_state=random,
+        )
     )
+    n_pairings = 1 + len(found[0][2].null_distribution)
+    if n_pairs / n_pairings > _PAIRS_LEVEL:
+        notes.append(
+            f"{count_of(len(rows), 'row')} are too few for {n_pairs} pairs: with Holm's correction "
+            f"none can have a p-value of {_PAIRS_LEVEL} or less; pass a table with fewer columns."
+        )
     names = [str(column.name) for column in used]
     tested = [(names[i], names[j], one.dependence, one.pvalue) for i, j, one in found]
     corrected = holm_correction([one[3] for one in tested])
