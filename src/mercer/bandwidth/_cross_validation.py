@@ -13,8 +13,10 @@ from mercer.bandwidth._rounding import rounding_step
 from mercer.bandwidth._rules import silverman_bandwidth
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
-from mercer.samples import check_sample, count_rows, home_of, is_in_blocks
+from mercer.samples import check_sample, count_rows, home_of, in_memory
 from mercer.sums import log_kernel_sum
+
+_ROWS_OF_ROUNDING = 10_000  # So many rows tell whether all are rounded.
 
 
 def likelihood_cross_validation(
@@ -222,9 +224,8 @@ class _Sample:
 
     def warn_of_rounding(self, found: BandwidthSearch) -> BandwidthSearch:
         """Return what was found; warn where its windows are too narrow for rounded rows."""
-        if is_in_blocks(self._X):
-            return found
-        steps = [rounding_step(column) for column in to_numpy(self._X).T]
+        first = to_numpy(in_memory(self._X[:_ROWS_OF_ROUNDING]))
+        steps = [rounding_step(column) for column in first.T]
         if all(steps) and found.bandwidth < min(steps) / 2:
             warnings.warn(
                 f"{found.criterion} chose windows of {found.bandwidth:.3g}, narrower than half of "
