@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import gaussian_kde
-from sklearn import neighbors
+from sklearn.neighbors._kde import KernelDensity as TreeDensity
 
 from mercer import density
 from mercer.information import cross_information_potential
@@ -46,7 +46,7 @@ class KernelDensity(density.KernelDensity):
             return fitted
         theirs = {name: getattr(self, name) for name in ("bandwidth", "kernel", "metric")}
         theirs |= {name: getattr(self, name) for name in _OF_A_TREE}
-        self.theirs_ = neighbors.KernelDensity(**theirs).fit(X, y, sample_weight)
+        self.theirs_ = TreeDensity(**theirs).fit(X, y, sample_weight)
         return self
 
     def score_samples(self, X: Any) -> Any:
