@@ -21,10 +21,11 @@ from mercer._system.words import (
     p_remark,
     size,
 )
+from mercer.cli._deciding import decision_text
 from mercer.cli._output import class_shares_text, console, one_line, print_notes
 
 if TYPE_CHECKING:
-    from mercer.comparison import ComparisonRecord, ModelRecord, RoundsProgress
+    from mercer.comparison import ComparisonRecord, DecisionRecord, ModelRecord, RoundsProgress
 
 _STYLES = {"best": "bold green", "worse": "red"}
 
@@ -58,6 +59,8 @@ def print_ranking(record: "ComparisonRecord") -> None:
     screen.print(_ranking(record))
     screen.print()
     screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
+    if record.decision is not None:
+        _print_decisions(screen, record.decision, record.leaders)
     if record.longer_command:
         screen.print(f"To tell more: {escape(one_line(record.longer_command))}")
     for model in record.models:
@@ -70,6 +73,18 @@ def print_ranking(record: "ComparisonRecord") -> None:
         screen.print(
             f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
         )
+
+
+def _print_decisions(
+    screen: Console, decision: "DecisionRecord", leaders: "tuple[str, ...]"
+) -> None:
+    """Print what the rule comes to for the leaders, beside the most probable class."""
+    for line in decision.lines:
+        if line.name in leaders:
+            text = decision_text(dict(vars(line)))
+            screen.print(f"  {escape(line.name)}: {escape(one_line(text))}")
+    if decision.note:
+        print_notes([decision.note])
 
 
 def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:

@@ -131,7 +131,7 @@ class RoundsComparison(ShownAsTables):
     Attributes
     ----------
     metric : str
-        What estimators are judged by; of ``"log-loss"`` less is better.
+        What estimators are judged by; of ``"log-loss"`` and ``"cost"`` less is better.
     floor : str or None
         The estimator that any other must beat.
     metrics : DataFrame
@@ -240,9 +240,10 @@ class RoundsComparison(ShownAsTables):
             name: mean_interval(self.scores[name], overlap, self.confidence_level)
             for name in self.scores
         }
-        most = np.inf if is_low else 1.0
+        # Costs may be gains, and have no least value.
+        least, most = -np.inf if self.metric == "cost" else 0.0, np.inf if is_low else 1.0
         intervals = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
-        table = table.join(cut_to_possible(intervals, 0.0, most))
+        table = table.join(cut_to_possible(intervals, least, most))
         table = table.join(self._against_best(means))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()

@@ -50,6 +50,9 @@ if _TYPE_CHECKING:
     from mercer.models.deciding._classifier import DecidingClassifier, TooFewRowsWarning
     from mercer.models.deciding._classifier import decider_of as decider_of
     from mercer.models.deciding._figures import decision_figures as decision_figures
+    from mercer.models.deciding._sentences import TOO_FEW_ROWS as TOO_FEW_ROWS
+    from mercer.models.deciding._sentences import check_costs as check_costs
+    from mercer.models.deciding._sentences import check_recall as check_recall
     from mercer.models.files._model_card import ModelCard
     from mercer.models.files._model_file import ModelContents, load_model, read_card, save_model
     from mercer.models.files._model_file import import_skops_quickly as import_skops_quickly
@@ -78,7 +81,8 @@ __all__ = [
 
 # What `mercer compare` makes its models with, and what other commands ask.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
-_FOR_MERCER = (*_MAKING, "decider_of", "decision_figures", "import_skops_quickly", "within")
+_DECIDING = ("TOO_FEW_ROWS", "check_costs", "check_recall", "decider_of", "decision_figures")
+_FOR_MERCER = (*_MAKING, *_DECIDING, "import_skops_quickly", "within")
 
 # The card of a file can be read without any model.
 __getattr__, __dir__ = _names_when_asked(
@@ -96,6 +100,7 @@ __getattr__, __dir__ = _names_when_asked(
             "decider_of",
         ),
         "deciding._figures": ("decision_figures",),
+        "deciding._sentences": ("TOO_FEW_ROWS", "check_costs", "check_recall"),
         "files._model_card": ("ModelCard",),
         "files._model_file": (
             "ModelContents",

@@ -166,7 +166,8 @@ def choose_model(
 
     Best is the highest accuracy, or balanced accuracy where ``balanced``, or the least mean cost
     where there are costs; of equals the first in ``names``.  Where a recall is wished for, those
-    that reach it on rows left out are best, and among them that of the fewest false alarms.  The score of the best of several is a little too high: it was chosen for it.
+    that reach it on rows left out are best, and among them that of the fewest false alarms.  The
+    score of the best of several is a little too high: it was chosen for it.
 
     Parameters
     ----------

@@ -44,9 +44,9 @@ def least_cost(proba: FloatArray, costs: FloatArray) -> NDArray[np.intp]:
 def regrets(costs: FloatArray) -> FloatArray:
     """Return what answers cost beyond the right one, as parts of the largest such cost."""
     half = costs / 2  # the difference of two finite numbers may not be finite, that of halves is
-    beyond: FloatArray = half - np.diagonal(half)[:, None]
-    largest = beyond.max()
-    return np.asarray(beyond / largest if largest > 0 else beyond)
+    beyond: FloatArray = np.asarray(half - np.diagonal(half)[:, None])
+    largest = float(beyond.max())
+    return np.asarray(beyond / largest) if largest > 0 else beyond
 
 
 def raw_threshold(costs: FloatArray, slope: float, offsets: FloatArray) -> float | None:

@@ -21,6 +21,9 @@ from mercer._system.words import (
 )
 from mercer.models.deciding._rules import PLAIN, RecallThreshold, regrets
 
+# What the sentence on a class with too few rows ends with, wherever it is met.
+TOO_FEW_ROWS = "the threshold finds all of them."
+
 PLAIN_SENTENCE = "The answer is the most probable class."
 
 
@@ -129,7 +132,7 @@ def too_few_rows(name: str, n_rows: int, n_needed: int, wanted: float, confidenc
     return (
         f"Class {quoted(name)} has {count_of(n_rows, 'row')} to choose a threshold by, and it "
         f"takes {grouped(n_needed)} to promise a recall of {wanted:g} with "
-        f"{confidence_text(confidence)} confidence: the threshold finds all of them."
+        f"{confidence_text(confidence)} confidence: {TOO_FEW_ROWS}"
     )
 
 
