@@ -21,7 +21,7 @@ from mercer._system.words import (
     p_remark,
     size,
 )
-from mercer.cli._deciding import decision_text
+from mercer.cli._deciding import decision_cells, decision_heads
 from mercer.cli._output import class_shares_text, console, one_line, print_notes
 
 if TYPE_CHECKING:
@@ -79,10 +79,14 @@ def _print_decisions(
     screen: Console, decision: "DecisionRecord", leaders: "tuple[str, ...]"
 ) -> None:
     """Print what the rule comes to for the leaders, beside the most probable class."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in ("model", *decision_heads(decision)):
+        table.add_column(head, no_wrap=True)
     for line in decision.lines:
         if line.name in leaders:
-            text = decision_text(dict(vars(line)))
-            screen.print(f"  {escape(line.name)}: {escape(one_line(text))}")
+            table.add_row(escape(line.name), *decision_cells(line))
+    screen.print("\nBy the rule, and by the most probable class in brackets:")
+    screen.print(table)
     if decision.note:
         print_notes([decision.note])
 

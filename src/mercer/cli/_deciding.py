@@ -10,7 +10,7 @@ from mercer._system.words import NOTHING, fixed, percent, significant
 
 if TYPE_CHECKING:
     from mercer._arrays import FloatArray
-    from mercer.comparison import DecisionRecord, RoundsComparison
+    from mercer.comparison import DecisionLineRecord, DecisionRecord, RoundsComparison
     from mercer.tables import LabelledTable
 
 Costs = Annotated[
@@ -140,6 +140,26 @@ def _recall_text(figures: Mapping[str, Any], prefix: str) -> str:
 
 def _number(value: float | None) -> str:
     return NOTHING if value is None else significant(value)
+
+
+def decision_heads(decision: "DecisionRecord") -> list[str]:
+    """Return the heads of the columns that say what a rule comes to."""
+    if decision.costs is not None:
+        return ["mean cost of a row"]
+    return ["found", "right when named", "false alarms in 1 000 rows"]
+
+
+def decision_cells(line: "DecisionLineRecord") -> list[str]:
+    """Return what a rule comes to, each with what the most probable class does in brackets."""
+    if line.mean_cost is not None:
+        pairs = [tuple(map(_number, (line.mean_cost, line.plain_mean_cost)))]
+    else:
+        pairs = [
+            (percent(line.recall), percent(line.plain_recall)),
+            (percent(line.precision), percent(line.plain_precision)),
+            (fixed(line.alarms, 1), fixed(line.plain_alarms, 1)),
+        ]
+    return [f"{rule} ({plain})" for rule, plain in pairs]
 
 
 def without_few_rows(comparison: "RoundsComparison") -> "tuple[RoundsComparison, str]":

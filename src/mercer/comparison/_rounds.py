@@ -319,6 +319,7 @@ def _collect(
         confidence_level=confidence_level,
         seconds=seconds,
         interrupted=interrupted,
+        costs=judge.costs,
     )
 
 

@@ -44,9 +44,10 @@ def least_cost(proba: FloatArray, costs: FloatArray) -> NDArray[np.intp]:
 def regrets(costs: FloatArray) -> FloatArray:
     """Return what answers cost beyond the right one, as parts of the largest such cost."""
     half = costs / 2  # the difference of two finite numbers may not be finite, that of halves is
-    beyond: FloatArray = np.asarray(half - np.diagonal(half)[:, None])
+    beyond: FloatArray = np.subtract(half, np.diagonal(half)[:, None])
     largest = float(beyond.max())
-    return np.asarray(beyond / largest) if largest > 0 else beyond
+    relative: FloatArray = np.divide(beyond, largest if largest > 0 else 1.0)
+    return relative
 
 
 def raw_threshold(costs: FloatArray, slope: float, offsets: FloatArray) -> float | None:
@@ -66,7 +67,9 @@ def shares_of_class(proba: FloatArray, c: int) -> FloatArray:
     """Return how probable a class is beside the most probable other one: p / (p + other)."""
     own, other = proba[:, c], np.delete(proba, c, axis=1).max(axis=1)
     total = own + other
-    return np.divide(own, total, out=np.full(len(own), PLAIN), where=total > 0)
+    shares: FloatArray = np.full(len(own), PLAIN)
+    np.divide(own, total, out=shares, where=total > 0)
+    return shares
 
 
 def at_threshold(proba: FloatArray, c: int, threshold: float) -> NDArray[np.intp]:

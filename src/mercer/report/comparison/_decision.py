@@ -63,10 +63,14 @@ def view_decision(record: DecisionRecord, classes: Sequence[str]) -> DecisionVie
 
 def _cost_line(line: DecisionLineRecord) -> tuple[str, list[str], list[str], str]:
     cost, plain = line.mean_cost, line.plain_mean_cost
-    is_less = is_known(cost) and is_known(plain) and plain > 0
-    less = percent(1.0 - cost / plain) if is_less else NOTHING
-    shown = ([significant(one) if is_known(one) else NOTHING] for one in (cost, plain))
-    return (line.name, *shown, less.replace("-", "−"))
+    less = NOTHING
+    if is_known(cost) and is_known(plain) and plain > 0:
+        less = percent(1.0 - cost / plain).replace("-", "−")
+    return line.name, [_number(cost)], [_number(plain)], less
+
+
+def _number(value: float | None) -> str:
+    return significant(value) if is_known(value) else NOTHING
 
 
 def _recall_line(line: DecisionLineRecord, wanted: float) -> tuple[str, list[str], list[str], str]:
