@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._memory import budget_for, explain_full_device, is_on_gpu
 from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._system.words import grouped, listed
 from mercer.discriminants._base import (
     KERNEL_NAMES,
     FisherDiscriminant,
@@ -26,9 +27,17 @@ from mercer.discriminants._coding import class_sums, encode, rotate
 from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
 from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
+from mercer.discriminants._jackknife import (
+    JACKKNIFE_ROWS,
+    FittedRows,
+    Jackknife,
+    most_jackknife_rows,
+)
 from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import loo_rule
 from mercer.samples import (
+    LeftOutScores,
+    answer_rows,
     check_class_weight,
     log_priors,
     on_dask,
@@ -41,6 +50,7 @@ from mercer.sums import combine_kernel
 _LANDMARKS = 1000
 # A factorisation in full holds this many matrices of all pairs at its peak.
 _MATRICES = 5
+_SET_METHODS = ("auto", "jackknife+", "left-out")
 # Beyond it a matrix has more entries than an index of 32 bits, which some kernels of CUDA have.
 _MOST_INDEXED = 46_340
 
@@ -301,6 +311,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "random_state": ["random_state"],
     }
 
+    _fitted_rows: FittedRows | None = (
+        None  # What the fits without each row need, where they are few.
+    )
     _is_single = False  # Whether answers are summed in float32, as an iterative fit on a GPU was.
 
     def __init__(
@@ -448,7 +461,75 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.dual_coef_ = coef @ turned.rotation
         intercept = rule.intercept - found.level @ rule.coef
         self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
+        left_out = rule.scores(outputs[0, :, :]) / temperature
+        self._left_out = LeftOutScores.of(left_out, coding.labels, coding.counts)
+        self._fitted_rows = None
+        if self.solver_ == "exact" and self.kernel != "precomputed" and len(rows) <= JACKKNIFE_ROWS:
+            coef = rule.coef / temperature
+            self._fitted_rows = FittedRows.of(coding, tuned.alpha, coef)
         return self
+
+    def predict_set(self, X: Any, coverage: float = 0.9, *, method: str = "auto") -> Array:
+        """Return the classes that may be right: sets with the true class as often as asked for.
+
+        A set holds the predicted class, and every class that suits the row no worse than its own
+        class suits a share `coverage` of the training rows, each of which was left out.  Where the
+        predicted class is right more often than `coverage`, it is alone in every set, and sets hold
+        the true class as often as it is right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of new rows whose set holds the true class, between 0 and 1.
+        method : {"auto", "jackknife+", "left-out"}, default="auto"
+            By which fit a new row is judged beside each row left out: "jackknife+" takes the fit
+            without that row, "left-out" the fit with all rows.  "auto" is "jackknife+" for the
+            exact solver up to 2 000 rows, where the kernel matrix is factored again for every call,
+            and "left-out" elsewhere.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_classes)
+            Which classes, in the order of ``classes_``, are in the set of each row.
+        """
+        left_out = self._check_left_out(coverage)
+        if method not in _SET_METHODS:
+            names = listed(list(map(repr, _SET_METHODS)))
+            raise ValueError(f"method must be one of {names}; got {method!r}.")
+        found = self._jackknife(method)
+        if found is None:
+            return super().predict_set(X, coverage)
+
+        def answer(rows: Array) -> Array:
+            return found.sets(rows, self._scores(rows), left_out, coverage)
+
+        return answer_rows(
+            self,
+            X,
+            self._fitted,
+            answer,
+            n_columns=len(self.classes_),
+            dtype=np.bool_,
+            bytes_per_row=lambda _: found.bytes_per_row(),
+        )
+
+    def _jackknife(self, method: str) -> Jackknife | None:
+        """Return the fits without each row where a method asks for them."""
+        rows = self._fitted_rows
+        if method == "left-out" or (method == "auto" and rows is None):
+            return None
+        if rows is None:
+            raise ValueError(
+                "method='jackknife+' needs solver='exact' on at most "
+                f"{grouped(JACKKNIFE_ROWS)} rows that are not a kernel matrix; take "
+                "method='left-out'."
+            )
+        if method == "auto" and len(rows.weights) > most_jackknife_rows():
+            return None
+        with explain_full_device(f"the fits without each of {len(rows.weights)} rows"):
+            return Jackknife.of(self._kernel, self.X_fit_, rows, self.penalty)
 
     def _resolve_solver(self, X: Array) -> str:
         """Return how the discriminants of these rows are found."""

@@ -40,6 +40,7 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
+    LeftOutScores,
     check_class_weight,
     check_new_rows,
     dense_rows,
@@ -368,7 +369,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self._set_support(sample.rows[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
-        self._finish(n_nodes, self._calibrate(*drawn, n_nodes))
+        self._finish(n_nodes, self._calibrate(*drawn, n_nodes, in_class))
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -538,16 +539,20 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
     def _calibrate(
-        self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
+        self,
+        X: Array,
+        coding: Coding,
+        units: NDArray[np.float64],
+        n_nodes: int,
+        in_class: NDArray[np.float64],
     ) -> float:
         """Return the temperature of the fit on the first nodes, from fitted rows that are left out.
 
-        `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
-        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: they
-        do not count.
+        `coding` and `units`, the share of each row in the weight of the fit, are NumPy's, and so
+        is `in_class`, the sample weight of each class.  The scores of these rows are kept for sets.
+        Of rows that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is
+        left: they do not count.
         """
-        if self.calibration is None:
-            return 1.0
         xp = array_namespace(X)
         found: list[tuple[Array, Array]] = []
         bytes_per_row = 4 * 8 * self.X_fit_.shape[0]  # kernels, coordinates and their squares
@@ -556,10 +561,16 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             part, share = coding.part(rows).like(K), like(units[rows], K)
             found += left_out_outputs(self._path, K, part, share, [n_nodes])
         outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
-        priors, coding = log_priors(self.priors_), coding.like(outputs)
-        weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
-        coding = replace(coding, rule_weights=weights)
-        return self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        priors, is_known = log_priors(self.priors_), left > 1.0 - MOST_LEVERAGE
+        rule, temperature = self._path.rule(n_nodes, priors), 1.0
+        known = np.where(to_numpy(is_known), coding.stands_for(in_class), 0.0)
+        coding = coding.like(outputs)
+        if self.calibration is not None:
+            weights = xp.where(is_known, coding.rule_weights, 0.0)
+            temperature = rule.calibrate(outputs, replace(coding, rule_weights=weights), priors)
+        scores = rule.scores(outputs) / temperature
+        self._left_out = LeftOutScores.of(scores, coding.labels, known)
+        return temperature
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState
