@@ -95,10 +95,8 @@ class Coding:
         has = class_sums(self.labels, self.counts, len(in_class))
         if np.array_equal(has, in_class):
             return self.counts
-        each = (
-            self.counts
-            * np.divide(in_class, has, out=np.zeros_like(has), where=has > 0)[self.labels]
-        )
+        factor = np.divide(in_class, has, out=np.zeros_like(has), where=has > 0)
+        each = self.counts * factor[self.labels]
         return each * (self.counts.sum() / each.sum())
 
     def take(self, rows: NDArray[np.intp]) -> "Coding":

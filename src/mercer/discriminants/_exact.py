@@ -311,9 +311,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "random_state": ["random_state"],
     }
 
-    _fitted_rows: FittedRows | None = (
-        None  # What the fits without each row need, where they are few.
-    )
+    _fitted_rows: FittedRows | None = None  # What fits without each row need, where rows are few.
     _is_single = False  # Whether answers are summed in float32, as an iterative fit on a GPU was.
 
     def __init__(

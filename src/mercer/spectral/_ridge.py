@@ -113,9 +113,8 @@ class RidgeBasis(RidgeSolution):
 
     def target_weights(self, features: Array, alpha: float) -> Array:
         """Return the weight of each row's target in f at new rows; see `RidgeFactor`."""
-        return ((features @ self.loadings) * self._shrunk(alpha)) @ (
-            self.root[:, None] * self.vectors
-        ).T
+        scores = (features @ self.loadings) * self._shrunk(alpha)
+        return scores @ (self.root[:, None] * self.vectors).T
 
     def _shrunk(self, alpha: float) -> Array:
         """Return 1/(λ + α); a direction of eigenvalue zero gets no coefficients."""
