@@ -256,7 +256,7 @@ def test_a_coverage_is_a_share(coverage, blobs):
 
 def test_a_method_that_is_not_there_is_refused(blobs):
     X, y = blobs(0)
-    with pytest.raises(ValueError, match="method must be one of 'auto', 'jackknife\\+' and 'left"):
+    with pytest.raises(ValueError, match="method must be one of 'auto', 'jackknife\\+' or 'left"):
         KernelFisherDiscriminant(kernel="rbf").fit(X, y).predict_set(X, method="split")
 
 

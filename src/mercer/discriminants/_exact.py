@@ -494,7 +494,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         """
         left_out = self._check_left_out(coverage)
         if method not in _SET_METHODS:
-            names = listed(list(map(repr, _SET_METHODS)))
+            names = listed(list(map(repr, _SET_METHODS)), word="or")
             raise ValueError(f"method must be one of {names}; got {method!r}.")
         found = self._jackknife(method)
         if found is None:

@@ -7,6 +7,7 @@
         │                                   ├─ on a sample of the rows  _wrappers
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
+        │  which classes may be right?  predict_set                     _sets
         ▼
     fitted pipeline + ModelCard ── save_model ──▶ model.skops           files/
                                 ◀── load_model ──
@@ -44,6 +45,7 @@ if _TYPE_CHECKING:
     from mercer.models._make_model import make_models as make_models
     from mercer.models._make_model import max_rows_within as max_rows_within
     from mercer.models._scoring import ModelScore, choose_model, score_model
+    from mercer.models._sets import has_sets, predict_set
     from mercer.models._tuned import TunedClassifier
     from mercer.models._wrappers import CappedClassifier
     from mercer.models.files._model_card import ModelCard
@@ -61,10 +63,12 @@ __all__ = [
     "check_device",
     "choose_model",
     "describe_model",
+    "has_sets",
     "list_models",
     "load_model",
     "make_model",
     "on_device",
+    "predict_set",
     "read_card",
     "save_model",
     "score_model",
@@ -82,6 +86,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_device": ("OnDevice", "check_device", "on_device"),
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
+        "_sets": ("has_sets", "predict_set"),
         "_tuned": ("TunedClassifier",),
         "_wrappers": ("CappedClassifier",),
         "files._model_card": ("ModelCard",),
