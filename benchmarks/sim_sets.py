@@ -29,10 +29,10 @@ from mercer.tables import make_preprocessor, match_columns, split_target
 COVERAGE = 0.9
 # MAPIE's sets at these coverages: its size at ours is between two of them.
 LEVELS = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 0.985]
-ASIDE, TRAIN, TEST = 200, 200, 150  # rows
+ASIDE, TRAIN, MOST_TRAIN, TEST = 200, 200, 300, 150  # rows
 ROWS_OF_A_CLASS = 10  # are expected among the training rows, or the class is left out
 KERNEL = {"kernel": "laplacian"}  # by name, as the choice among several takes seconds
-SELDOM, SELDOMER = 5, 10  # Every so many draws have the slow methods, and the slowest.
+SELDOM, SELDOMER = 10, 40  # Every so many draws have the slow methods, and the slowest.
 
 
 class Rows:
@@ -44,7 +44,7 @@ class Rows:
         n_aside = min(ASIDE, n_rows // 4)
         left = n_rows - n_aside
         n_classes = int((shares * min(10_000, left) >= ROWS_OF_A_CLASS).sum())
-        self.n_train = min(max(TRAIN, 25 * n_classes), int(0.6 * left))
+        self.n_train = min(max(TRAIN, 25 * n_classes), MOST_TRAIN, int(0.6 * left))
         kept = np.flatnonzero((shares * self.n_train >= ROWS_OF_A_CLASS)[problem.y])
         kept = np.random.default_rng(0).permutation(kept)[:20_000]
         frame = problem.X.iloc[kept].assign(**{"the class": [f"c{c:03}" for c in problem.y[kept]]})
@@ -167,7 +167,7 @@ def run(options):
         if known[name] is None:
             done[name] = options.draws
             continue
-        for _ in range(min(SELDOMER, options.draws - done[name])):
+        for _ in range(min(SELDOM, options.draws - done[name])):
             found = one_draw(*known[name], done[name], has_mapie)
             with files[name].open("a") as file:
                 file.write(json.dumps(found) + "\n")

@@ -71,13 +71,12 @@ class NamedSets:
         """Say how many rows are decided, and how many sets hold the class where that is known."""
         n_rows, alone = len(self.names), int((self.names.map(len) == 1).sum())
         level = confidence(self.coverage)
-        several = count_of(n_rows - alone, "row is", "rows are")
-        found = [f"At a coverage of {level}, every set is the predicted class alone."]
+        what = "every set is the predicted class alone"
         if alone < n_rows:
-            one_class = count_of(alone, "row has", "rows have")
-            found = [
-                f"At a coverage of {level}, {one_class} one class in the set, {several} {TOO_CLOSE}."
-            ]
+            one_class = count_of(alone, "row has one class", "rows have one class")
+            several = count_of(n_rows - alone, "row is", "rows are")
+            what = f"{one_class} in the set, and {several} {TOO_CLOSE}"
+        found = [f"At a coverage of {level}, {what}."]
         if known is not None:
             pairs = zip(self.names.loc[known.index], known, strict=True)
             held = sum(name in names for names, name in pairs) / len(known)
