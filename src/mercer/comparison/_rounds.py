@@ -15,7 +15,13 @@ from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._result import RoundsComparison, cut_to_possible
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
-from mercer.comparison.engine._metrics import LOWER_IS_BETTER, METRICS, AllMetrics, choose_metric
+from mercer.comparison.engine._metrics import (
+    LOWER_IS_BETTER,
+    METRICS,
+    AllMetrics,
+    FindSets,
+    choose_metric,
+)
 from mercer.comparison.engine._plan import (
     Clock,
     RepeatedFolds,
@@ -50,6 +56,7 @@ def compare_in_rounds(
     n_jobs: int | None = None,
     scheduler: str | None = None,
     random_state: int | np.random.RandomState | None = None,
+    find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
 ) -> RoundsComparison:
     r"""Compare classifiers on the same splits, round after round, until the time is used.
@@ -101,6 +108,9 @@ def compare_in_rounds(
         keeps its thread until it ends.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
+    find_sets : callable, optional
+        Called with a fitted estimator and test samples: returns which classes may be right, a
+        boolean array of shape (n_samples, n_classes), or None where the estimator does not tell.
     on_progress : callable, optional
         Called with a :class:`RoundsProgress` after every fit.
 
@@ -154,7 +164,7 @@ def compare_in_rounds(
     classes, counts = np.unique(labels, return_counts=True)
     _check_classes(classes, counts)
 
-    judge = AllMetrics(classes, positive=int(counts.argmin()))
+    judge = AllMetrics(classes, positive=int(counts.argmin()), find_sets=find_sets)
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True)
     splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
@@ -278,6 +288,11 @@ def _collect(
             if all(fit.outputs is not None for fit in made)
         },
         has_probabilities={name: made[0].are_probabilities for name, made in fits.items()},
+        sets={
+            name: np.concatenate([fit.sets for fit in made if fit.sets is not None])
+            for name, made in fits.items()
+            if all(fit.sets is not None for fit in made)
+        },
         fit_seconds=_by_round(fits, rounds, "fit_seconds"),
         predict_seconds=_by_round(fits, rounds, "predict_seconds"),
         n_rows_fitted={name: made[0].n_rows for name, made in fits.items()},

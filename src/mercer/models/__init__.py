@@ -45,6 +45,7 @@ if _TYPE_CHECKING:
     from mercer.models._make_model import make_models as make_models
     from mercer.models._make_model import max_rows_within as max_rows_within
     from mercer.models._scoring import ModelScore, choose_model, score_model
+    from mercer.models._sets import find_sets as find_sets
     from mercer.models._sets import has_sets, predict_set
     from mercer.models._tuned import TunedClassifier
     from mercer.models._wrappers import CappedClassifier
@@ -76,7 +77,7 @@ __all__ = [
 
 # What `mercer compare` makes its models with, and what commands do before they open a file.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
-_FOR_MERCER = (*_MAKING, "import_skops_quickly")
+_FOR_MERCER = (*_MAKING, "find_sets", "import_skops_quickly")
 
 # The card of a file can be read without any model.
 __getattr__, __dir__ = _names_when_asked(
@@ -86,7 +87,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_device": ("OnDevice", "check_device", "on_device"),
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
-        "_sets": ("has_sets", "predict_set"),
+        "_sets": ("find_sets", "has_sets", "predict_set"),
         "_tuned": ("TunedClassifier",),
         "_wrappers": ("CappedClassifier",),
         "files._model_card": ("ModelCard",),

@@ -77,6 +77,11 @@ def predict_set(pipeline: Any, X: Any, coverage: float = 0.9) -> NDArray[np.bool
     return found
 
 
+def find_sets(pipeline: Any, X: Any, coverage: float) -> NDArray[np.bool_] | None:
+    """Return what `predict_set` does, and None where a pipeline has no sets."""
+    return predict_set(pipeline, X, coverage) if has_sets(pipeline) else None
+
+
 def _classifier(pipeline: Any) -> Any:
     """Return the last step of a pipeline, or a classifier itself."""
     return pipeline.steps[-1][1] if isinstance(pipeline, Pipeline) else pipeline
