@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import binom
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.discriminants import _exact, _jackknife
+from mercer.discriminants import _exact, _jackknife, _sparse
 from mercer.discriminants._coding import contrasts, encode_rows
 from mercer.discriminants._jackknife import FittedRows, Jackknife
 from mercer.kernels import KernelFunction
@@ -279,3 +281,61 @@ def test_blocks_of_rows_keep_their_left_out_scores(blobs):
         model.partial_fit(X[start : start + 50], y[start : start + 50], classes=[0, 1])
     held = model.predict_set(X[150:], 0.8)[np.arange(50), y[150:]].mean()
     assert held > 0.6
+
+
+@pytest.mark.usefixtures("dispatch")
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_tensors_have_the_sets_of_arrays(torch, model, blobs):
+    X, y = blobs(0, 150, 3)
+    here = clone(model).fit(X[:80], y[:80])
+    there = clone(model).fit(torch.as_tensor(X[:80]), torch.as_tensor(y[:80]))
+    for coverage in (0.7, 0.9, 0.95):
+        found = there.predict_set(torch.as_tensor(X[80:]), coverage)
+        assert found.dtype == torch.bool
+        np.testing.assert_array_equal(found.numpy(), here.predict_set(X[80:], coverage))
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[5]], ids=str)
+def test_blocks_have_the_sets_of_rows_in_memory(model, blobs):
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    X, y = blobs(0, 150, 3)
+    here = clone(model).fit(X[:80], y[:80])
+    with dask.config.set(scheduler="synchronous"):
+        there = clone(model).fit(da.from_array(X[:80], (30, -1)), da.from_array(y[:80], 30))
+        for coverage in (0.7, 0.9):
+            expected = here.predict_set(X[80:], coverage)
+            for fitted in (here, there):
+                found = fitted.predict_set(da.from_array(X[80:], (40, -1)), coverage)
+                assert isinstance(found, da.Array)
+                assert found.dtype == bool
+                np.testing.assert_array_equal(found.compute(), expected)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[5]], ids=str)
+def test_slabs_and_sparse_rows_change_nothing(model, blobs):
+    X, y = blobs(0, 300, 3)
+    X = np.where(np.abs(X) < 0.3, 0.0, X)
+    fitted = clone(model).fit(X[:80], y[:80])
+    expected = fitted.predict_set(X[80:], 0.9)
+    np.testing.assert_array_equal(fitted.predict_set(sparse.csr_array(X[80:]), 0.9), expected)
+    with config_context(working_memory=1):
+        np.testing.assert_array_equal(fitted.predict_set(X[80:], 0.9), expected)
+
+
+@pytest.mark.parametrize("node_choice", ["all", "loo", "validation"])
+def test_a_sample_stands_for_the_shares_of_all_rows(monkeypatch, node_choice, blobs):
+    # The rare class has more than its share of the sample that is left out.
+    monkeypatch.setattr(_sparse, "_SAMPLE_ROWS", 90)
+    X, y = blobs(3, 400, 2, shift=0.5)
+    rare = (y == 0) | (np.random.default_rng(0).random(400) < 0.15)
+    model = SparseKernelFisherDiscriminant(
+        kernel="rbf", max_nodes=8, random_state=0, node_choice=node_choice
+    ).fit(X[rare], y[rare])
+    known = model._left_out
+    assert len(known.odds) == 90
+    np.testing.assert_allclose(known.weights.sum(), 90)
+    assert len(np.unique(known.weights.round(9))) == 2
+    light, heavy = np.unique(known.weights)[[0, -1]]
+    drawn = [np.isclose(known.weights, w).sum() * w / 90 for w in (light, heavy)]
+    np.testing.assert_allclose(drawn, [np.mean(y[rare] == 1), np.mean(y[rare] == 0)], atol=1e-9)
