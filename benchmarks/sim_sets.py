@@ -29,7 +29,8 @@ from mercer.tables import make_preprocessor, match_columns, split_target
 COVERAGE = 0.9
 # MAPIE's sets at these coverages: its size at ours is between two of them.
 LEVELS = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 0.985]
-ASIDE, TRAIN, MOST_TRAIN, TEST = 200, 200, 300, 150  # rows
+ASIDE, TRAIN, TEST = 200, 200, 150  # rows
+TRAIN_OF_A_CLASS = 25  # rows for each class, where that is more
 ROWS_OF_A_CLASS = 10  # are expected among the training rows, or the class is left out
 KERNEL = {"kernel": "laplacian"}  # by name, as the choice among several takes seconds
 SELDOM, SELDOMER = 10, 40  # Every so many draws have the slow methods, and the slowest.
@@ -40,13 +41,13 @@ class Rows:
 
     def __init__(self, place, name):
         problem = load(place, name)
-        n_rows, shares = len(problem.y), np.bincount(problem.y) / len(problem.y)
-        n_aside = min(ASIDE, n_rows // 4)
-        left = n_rows - n_aside
-        n_classes = int((shares * min(10_000, left) >= ROWS_OF_A_CLASS).sum())
-        self.n_train = min(max(TRAIN, 25 * n_classes), MOST_TRAIN, int(0.6 * left))
-        kept = np.flatnonzero((shares * self.n_train >= ROWS_OF_A_CLASS)[problem.y])
+        shares = np.bincount(problem.y) / len(problem.y)
+        most = max(TRAIN, TRAIN_OF_A_CLASS * len(shares))
+        most = min(most, int(0.6 * 0.75 * len(problem.y)))
+        kept = np.flatnonzero((shares * most >= ROWS_OF_A_CLASS)[problem.y])
         kept = np.random.default_rng(0).permutation(kept)[:20_000]
+        n_aside = min(ASIDE, len(kept) // 4)
+        self.n_train = min(most, int(0.6 * (len(kept) - n_aside)))
         frame = problem.X.iloc[kept].assign(**{"the class": [f"c{c:03}" for c in problem.y[kept]]})
         data = split_target(frame.reset_index(drop=True), "the class")
         table = make_preprocessor(data.columns, scale="soft-ranks")

@@ -11,7 +11,9 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.discriminants import _exact, _jackknife, _sparse
 from mercer.discriminants._coding import contrasts, encode_rows
+from mercer.discriminants._gaussian import fit_rule
 from mercer.discriminants._jackknife import FittedRows, Jackknife
+from mercer.discriminants._left_out_rule import LeftOutRules
 from mercer.kernels import KernelFunction
 from oracles.sets import jackknife_sets, outputs_without_each_row, plain_sets
 
@@ -40,60 +42,77 @@ def test_outputs_without_each_row_equal_refits(monkeypatch, n_classes, scatter, 
     coding = encode_rows(y.astype(np.intp), sizes, sizes * removed, ones, scatter)
     if factored:
         monkeypatch.setattr(_jackknife, "BASIS_ROWS", 0)
-    kernel = KernelFunction("rbf", GAMMA)
-    to_scores = np.eye(n_classes - 1)  # outputs themselves
-    rows = FittedRows.of(coding, ALPHA, np.hstack([to_scores, np.zeros((n_classes - 1, 1))]))
-    found = Jackknife.of(kernel, X, rows, "rkhs")
+    rows = FittedRows.of(coding, ALPHA, 1.0, False)
+    found = Jackknife.of(KernelFunction("rbf", GAMMA), X, rows, "rkhs", np.log(ones / n_classes))
     K, k_new = rbf_kernel(X, gamma=GAMMA), rbf_kernel(new, X, gamma=GAMMA)
     targets = contrasts(coding.shares)[y]
-    whole = outputs_without_each_row(K, k_new, targets, coding.weights, 0 * removed, ALPHA)[:, 0]
-    expected = outputs_without_each_row(K, k_new, targets, coding.weights, removed, ALPHA)
-    outputs = found.scores(new, np.hstack([whole, np.zeros((len(new), 1))]))[:, :, :-1]
-    np.testing.assert_allclose(outputs, expected, rtol=0, atol=2e-12)
-    assert np.abs(expected - whole[:, None, :]).max() > 0.01  # leaving a row out matters
+    parts = (targets, coding.weights)
+    whole = outputs_without_each_row(K, k_new, *parts, 0 * removed, ALPHA)
+    expected = outputs_without_each_row(K, k_new, *parts, removed, ALPHA)
+    np.testing.assert_allclose(found.outputs(new), expected, rtol=0, atol=2e-12)
+    assert np.abs(expected - whole).max() > 0.01  # leaving a row out matters
+
+
+def rules_without_each_row(judged, fitted, axes, coding, log_priors):
+    """The rule of `fit_rule`, fitted for each row to what is left without it."""
+    found = []
+    for row in range(len(judged)):
+        weights = coding.rule_weights.copy()
+        weights[row] *= 1 - coding.removed[row]
+        weights /= weights.sum()
+        found.append(fit_rule(judged, fitted, axes, coding.labels, weights, log_priors))
+    return found
+
+
+@pytest.mark.parametrize("priors", [[0.2, 0.5, 0.3], [0.0, 0.5, 0.5]])
+@pytest.mark.parametrize("of_fitted", [False, True])
+def test_rules_without_each_row_equal_refits(priors, of_fitted):
+    _, y, _, _, _ = problem(0)
+    y = np.where(np.arange(30) == 7, 2, y % 2)  # One class has one row.
+    rng = np.random.default_rng(3)
+    judged, fitted = rng.normal(size=(2, 30, 2)) + contrasts(np.ones(3) / 3)[y]
+    judged = fitted if of_fitted else judged
+    sizes, removed = rng.uniform(0.5, 2, 30), np.where(np.arange(30) % 4, 1.0, 0.4)
+    factors = np.array([1.0, 2.0, 0.5])
+    coding = encode_rows(y.astype(np.intp), sizes, sizes * removed, factors, "total")
+    axes = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    with np.errstate(divide="ignore"):
+        log_priors = np.log(priors)
+    rules = LeftOutRules.of(judged, fitted, axes, coding, log_priors)
+    outputs = rng.normal(size=(5, 30, 2))
+    found = rules.scores(outputs)
+    expected = rules_without_each_row(judged, fitted, axes, coding, log_priors)
+    for row, rule in enumerate(expected):
+        wanted = outputs[:, row] @ rule.coef + rule.intercept
+        np.testing.assert_allclose(found[:, row], wanted, rtol=1e-10, atol=1e-10)
 
 
 def literal(model, X, y, new, counts, coverage):
     """Sets by literal refits of a fitted model: plain ones, and those of the jackknife+."""
-    coding = encode_rows(
-        y.astype(np.intp), counts, leaving(X, y, counts), np.ones(y.max() + 1), "class"
-    )
+    ones = np.ones(y.max() + 1)
+    coding = encode_rows(y.astype(np.intp), counts, leaving(X, y, counts), ones, "class")
     metric = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}[model.kernel_]
     K, k_new = metric(X, gamma=model.gamma_), metric(new, X, gamma=model.gamma_)
     targets, alpha = contrasts(coding.shares)[y], model.alpha_ / coding.scale
-    parts = (targets, coding.weights, coding.removed, alpha)
-    at_rows = outputs_without_each_row(K, K, *parts)
-    own = at_rows[np.arange(len(y)), np.arange(len(y))]
-    by_row = outputs_without_each_row(K, k_new, *parts)
-    # From outputs to scores as fitted: the discriminants are the outputs, turned.
-    whole = outputs_without_each_row(K, k_new, *parts[:2], 0 * coding.removed, alpha)[:, 0]
-    scores = model.predict_log_proba(new)
-    to_scores = score_map(model, K, targets, coding.weights, alpha, X)
+    parts, same = (targets, coding.weights), np.arange(len(y))
+    own = outputs_without_each_row(K, K, *parts, coding.removed, alpha)[same, same]
+    fitted = outputs_without_each_row(K, K, *parts, 0 * counts, alpha)[:, 0]
+    by_row = outputs_without_each_row(K, k_new, *parts, coding.removed, alpha)
+    explained = (coding.weights[:, None] * targets).T @ fitted
+    axes = np.linalg.eigh((explained + explained.T) / 2)[1]
+    rules = rules_without_each_row(own, fitted, axes, coding, np.log(model.priors_))
 
-    def as_scores(outputs):
-        return outputs @ to_scores[:-1] + to_scores[-1]
+    def scored(outputs):
+        """Scores of the outputs (n_rows, …) of the fits without each row, by their rules."""
+        found = [out @ one.coef + one.intercept for out, one in zip(outputs, rules, strict=True)]
+        return np.array(found) / model.temperature_
 
-    np.testing.assert_allclose(
-        normalised(as_scores(whole)), scores, atol=1e-8, err_msg="the literal fit is another one"
-    )
-    left_out = as_scores(own)
+    left_out, by_row = scored(own), np.moveaxis(scored(np.moveaxis(by_row, 1, 0)), 0, 1)
+    whole = model.predict_log_proba(new)
     return (
-        plain_sets(as_scores(whole), left_out, y, counts, coverage),
-        jackknife_sets(as_scores(whole), as_scores(by_row), left_out, y, counts, coverage),
+        plain_sets(whole, left_out, y, counts, coverage),
+        jackknife_sets(whole, by_row, left_out, y, counts, coverage),
     )
-
-
-def score_map(model, K, targets, weights, alpha, X):
-    """The affine map from outputs to log probabilities up to a constant, by least squares."""
-    outputs = outputs_without_each_row(K, K, targets, weights, 0 * weights, alpha)[:, 0]
-    log_p = model.predict_log_proba(X)
-    design = np.hstack([outputs, np.ones((len(outputs), 1))])
-    # Relative to the first class they are affine.
-    return np.linalg.lstsq(design, log_p - log_p[:, :1], rcond=None)[0]
-
-
-def normalised(scores):
-    return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
 
 
 def leaving(X, y, counts):
@@ -128,14 +147,12 @@ def test_the_penalty_of_the_paper_keeps_the_kernel_of_the_row_that_leaves():
     model.fit(X, y)
     coding = encode_rows(y.astype(np.intp), np.ones(30), np.ones(30), np.ones(3), "class")
     K, k_new = rbf_kernel(X, gamma=GAMMA), rbf_kernel(new, X, gamma=GAMMA)
-    targets, p, alpha = contrasts(coding.shares)[y], coding.weights, ALPHA / coding.scale
-    found = Jackknife.of(model._kernel, X, model._fitted_rows, "coef")
-    whole = model._scores(new)
-    change = found.scores(new, whole) - whole[:, None, :]
-    features = (K @ K.T, k_new @ K.T, targets, p)
-    before = outputs_without_each_row(*features, 0 * p, alpha)[:, :1]
-    after = outputs_without_each_row(*features, np.ones(30), alpha)
-    np.testing.assert_allclose(change, (after - before) @ model._fitted_rows.coef, atol=1e-9)
+    targets, alpha = contrasts(coding.shares)[y], ALPHA / coding.scale
+    log_priors = np.log(model.priors_)
+    found = Jackknife.of(model._kernel, X, model._fitted_rows, "coef", log_priors).outputs(new)
+    features = (K @ K.T, k_new @ K.T, targets, coding.weights)
+    expected = outputs_without_each_row(*features, np.ones(30), alpha)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 MODELS = [

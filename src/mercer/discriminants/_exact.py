@@ -23,7 +23,7 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._choice import Candidates
-from mercer.discriminants._coding import class_sums, encode, rotate
+from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
 from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
@@ -34,7 +34,7 @@ from mercer.discriminants._jackknife import (
     most_jackknife_rows,
 )
 from mercer.discriminants._trial import Criterion
-from mercer.discriminants._tuning import loo_rule
+from mercer.discriminants._tuning import Tuned, left_out_rules, loo_rule
 from mercer.samples import (
     LeftOutScores,
     answer_rows,
@@ -459,13 +459,21 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.dual_coef_ = coef @ turned.rotation
         intercept = rule.intercept - found.level @ rule.coef
         self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
-        left_out = rule.scores(outputs[0, :, :]) / temperature
-        self._left_out = LeftOutScores.of(left_out, coding.labels, coding.counts)
-        self._fitted_rows = None
-        if self.solver_ == "exact" and self.kernel != "precomputed" and len(rows) <= JACKKNIFE_ROWS:
-            coef = rule.coef / temperature
-            self._fitted_rows = FittedRows.of(coding, tuned.alpha, coef)
+        self._keep_left_out(tuned, coding, criterion.log_priors)
         return self
+
+    def _keep_left_out(self, tuned: Tuned, coding: Coding, priors: Array) -> None:
+        """Keep the scores of left-out rows, and what the fits without each row need."""
+        of_fitted = self.rule == "nearest_mean"
+        options = (tuned.alpha, coding, priors)
+        rules, outputs = left_out_rules(tuned.basis, *options, of_fitted=of_fitted)
+        scores = rules.scores(outputs) / self.temperature_
+        self._left_out = LeftOutScores.of(scores, coding.labels, coding.counts)
+        self._fitted_rows = None
+        is_small = coding.labels.shape[0] <= JACKKNIFE_ROWS
+        if self.solver_ == "exact" and self.kernel != "precomputed" and is_small:
+            settings = (tuned.alpha, self.temperature_, of_fitted)
+            self._fitted_rows = FittedRows.of(coding, *settings)
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, method: str = "auto") -> Array:
         """Return the classes that may be right: sets with the true class as often as asked for.
@@ -524,10 +532,12 @@ class KernelFisherDiscriminant(FisherDiscriminant):
                 f"{grouped(JACKKNIFE_ROWS)} rows that are not a kernel matrix; take "
                 "method='left-out'."
             )
-        if method == "auto" and len(rows.weights) > most_jackknife_rows():
+        n_rows = self.X_fit_.shape[0]
+        if method == "auto" and n_rows > most_jackknife_rows():
             return None
-        with explain_full_device(f"the fits without each of {len(rows.weights)} rows"):
-            return Jackknife.of(self._kernel, self.X_fit_, rows, self.penalty)
+        with explain_full_device(f"the fits without each of {n_rows} rows"):
+            priors = log_priors(self.priors_)
+            return Jackknife.of(self._kernel, self.X_fit_, rows, self.penalty, priors)
 
     def _resolve_solver(self, X: Array) -> str:
         """Return how the discriminants of these rows are found."""

@@ -6,23 +6,26 @@ target, and pᵢ the row's weight,
 
     f₋ᵢ(x) = f(x) − s eᵢ lᵢ(x),
 
-here relative to the mean of the targets that remain, −s pᵢ tᵢ / (1 − s pᵢ), as everywhere.
+here relative to the mean of the targets that remain, −s pᵢ tᵢ / (1 − s pᵢ), as everywhere.  The
+threshold is that without row i, from the left-out outputs of the others.
 
 R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani (2021). Predictive inference with the
 jackknife+. Annals of Statistics 49, 486-507; for classes Y. Romano, M. Sesia, E. J. Candès (2020).
 Classification with valid and adaptive coverage. NeurIPS 33, section 2.3 (CV+).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_torch_array
 
 from mercer._arrays import Array, like, to_numpy
 from mercer._memory import working_memory
-from mercer.discriminants._coding import Coding, class_sums, contrasts, weight_of_others
+from mercer.discriminants._coding import Coding
+from mercer.discriminants._left_out_rule import LeftOutRules
 from mercer.discriminants._trial import BASIS_ROWS, gram_matrix
+from mercer.discriminants._tuning import left_out_rules, missing_level
 from mercer.kernels import KernelFunction
 from mercer.samples import LeftOutScores, log_odds_against
 from mercer.spectral import RidgeBasis, RidgeFactor, decompose_kernel, factor_kernel
@@ -30,10 +33,8 @@ from mercer.spectral import RidgeBasis, RidgeFactor, decompose_kernel, factor_ke
 # Up to this many rows a factorisation takes less than a second; with more rows, what one of them
 # changes is lost among the others.
 JACKKNIFE_ROWS = 2000
-# A factorisation holds this many matrices of all pairs.
-_MATRICES = 4
 # So many tables of (new rows, rows left out, classes) are held at once.
-_TABLES = 8
+_TABLES = 10
 
 
 @dataclass(frozen=True)
@@ -42,99 +43,108 @@ class FittedRows:
 
     Attributes
     ----------
-    codes : array of shape (n_rows,)
-        Classes, 0 … C − 1.
-    weights : array of shape (n_rows,)
-        Weights p in the scatter; they add up to one.
-    removed : array of shape (n_rows,)
-        Share of a row's weight that leaves with it.
+    coding : Coding
+        Classes and weights, in NumPy.
     alpha : float
-        The ridge, of the scatter under p.
-    coef : array of shape (C − 1, C)
-        From outputs of the regression to scores.
+        The ridge, of the scatter under the coding's weights.
+    temperature : float
+        What scores were divided by; it stays.
+    of_fitted : bool
+        Whether the threshold is that of fitted rows.
     """
 
-    codes: Array
-    weights: Array
-    removed: Array
+    coding: Coding
     alpha: float
-    coef: Array
+    temperature: float
+    of_fitted: bool
 
     @classmethod
-    def of(cls, coding: Coding, alpha: float, coef: Array) -> "FittedRows":
-        """Keep what is needed of a coding."""
-        parts = (coding.labels, coding.weights, coding.removed)
-        labels, weights, removed = map(to_numpy, parts)
-        return cls(labels, weights, removed, float(alpha), to_numpy(coef))
+    def of(cls, coding: Coding, *settings: Any) -> "FittedRows":
+        """Keep a coding of any library."""
+        return cls(_in_numpy(coding), *settings)
 
 
 @dataclass(frozen=True)
 class Jackknife:
-    """The fits without each row, as changes of the scores of the fit with all of them.
+    """The fits without each row.
 
     Attributes
     ----------
+    kernel : KernelFunction
+        Of the fit.
+    X : array of shape (n_rows, n_features)
+        All rows.
+    K : array of shape (n_rows, n_rows) or None
+        Their kernel matrix, where its columns are the features.
     solution : RidgeBasis or RidgeFactor
         The ridge regression on all rows.
+    rows : FittedRows
+        As the fit kept them, on the device of the rows.
     mean : array of shape (n_rows,)
         Weighted mean of the kernels of all rows.
-    push : array of shape (n_rows, C)
-        s eᵢ in units of the scores.
-    shift : array of shape (n_rows, C)
-        What the mean of the remaining targets changes, in the same units.
+    push : array of shape (n_rows, C − 1)
+        s eᵢ.
+    shift : array of shape (n_rows, C − 1)
+        What the mean of the remaining targets changes.
+    rules : LeftOutRules
+        The threshold without each row.
     """
 
     kernel: KernelFunction
     X: Array
     K: Array | None
     solution: RidgeBasis | RidgeFactor
-    alpha: float
-    weights: Array
+    rows: FittedRows
     mean: Array
     push: Array
     shift: Array
+    rules: LeftOutRules
 
     @classmethod
-    def of(cls, kernel: KernelFunction, X: Array, fitted: FittedRows, penalty: str) -> "Jackknife":
+    def of(
+        cls, kernel: KernelFunction, X: Array, rows: FittedRows, penalty: str, log_priors: Array
+    ) -> "Jackknife":
         """Factor the fit on all rows again, as `fit` did."""
         K = kernel.matrix(X, X)
         G = gram_matrix(kernel, K, penalty)
-        xp: Any = array_namespace(G)
-        codes = like(fitted.codes, G, dtype=xp.int64)
-        p, removed, coef = (like(A, G) for A in (fitted.weights, fitted.removed, fitted.coef))
+        rows = replace(rows, coding=_in_numpy(rows.coding).like(G))
+        coding, p = rows.coding, rows.coding.weights
         solution: RidgeBasis | RidgeFactor | None = None
         if X.shape[0] > BASIS_ROWS:
-            solution = factor_kernel(G, p, fitted.alpha)
+            solution = factor_kernel(G, p, rows.alpha)
         if solution is None:
             solution = decompose_kernel(G, p)
-        shares = class_sums(to_numpy(fitted.codes), to_numpy(fitted.weights), coef.shape[1])
-        targets = xp.take(like(contrasts(shares), G), codes, axis=0)
-        left_out, _ = solution.leave_one_out(targets, np.array([fitted.alpha]), removed)
-        leaving = removed * p
-        push = removed[:, None] * ((targets - left_out[0, :, :]) @ coef)
-        shift = (leaving / weight_of_others(leaving))[:, None] * (targets @ coef)
+        rules, outputs = left_out_rules(
+            solution,
+            rows.alpha,
+            coding,
+            like(log_priors, G),
+            of_fitted=rows.of_fitted,
+        )
+        shift = missing_level(coding)[:, None] * coding.targets
+        push = coding.removed[:, None] * (coding.targets - (outputs - shift))
         kept = K if penalty == "coef" else None
-        return cls(kernel, X, kept, solution, fitted.alpha, p, p @ G, push, shift)
+        return cls(kernel, X, kept, solution, rows, p @ G, push, shift, rules)
 
-    def scores(self, rows: Array, scores: Array) -> Array:
-        """Return the scores of new rows by the fits without each row, (n_new, n_rows, C).
-
-        `scores`, (n_new, C), are those by the fit with all of them.
-        """
-        k = self.kernel.matrix(rows, self.X)
+    def outputs(self, new: Array) -> Array:
+        """Return the outputs of new rows by the fits without each row, (n_new, n_rows, C − 1)."""
+        k, coding = self.kernel.matrix(new, self.X), self.rows.coding
         if self.K is not None:
             k = k @ self.K.T
-        weight = self.solution.target_weights(k - self.mean, self.alpha) + self.weights
-        return scores[:, None, :] - weight[:, :, None] * self.push + self.shift
+        weight = self.solution.target_weights(k - self.mean, self.rows.alpha)
+        whole = weight @ coding.targets
+        weight = weight + coding.weights
+        return whole[:, None, :] - weight[:, :, None] * self.push + self.shift
 
-    def sets(self, rows: Array, scores: Array, left_out: LeftOutScores, coverage: float) -> Array:
+    def sets(self, new: Array, scores: Array, left_out: LeftOutScores, coverage: float) -> Array:
         """Return which classes are in the sets of new rows, (n_new, C).
 
         A class stays out if so many rows left out had smaller odds against their own class than
-        the same fit gives against this one.
+        the same fit gives against this one.  `scores`, (n_new, C), are those by the fit on all
+        rows, whose answer is in every set.
         """
         xp: Any = array_namespace(scores)
-        odds = log_odds_against(self.scores(rows, scores))
+        odds = log_odds_against(self.rules.scores(self.outputs(new)) / self.rows.temperature)
         known, counts = (like(A, scores) for A in (left_out.odds, left_out.weights))
         is_worse = xp.astype(known[:, None] < odds, xp.float64)
         beaten = xp.sum(is_worse * counts[:, None], axis=1)
@@ -144,10 +154,20 @@ class Jackknife:
 
     def bytes_per_row(self) -> int:
         """Return the bytes that a set takes for each new row."""
-        n_rows, n_classes = map(int, self.push.shape)
-        return 8 * n_rows * (_TABLES * n_classes + 4)
+        n_rows, n_outputs = map(int, self.push.shape)
+        return 8 * n_rows * _TABLES * (n_outputs + 1)
 
 
 def most_jackknife_rows() -> int:
-    """Return up to how many rows the fits without each of them are used by themselves."""
-    return min(JACKKNIFE_ROWS, int(np.sqrt(working_memory() / (8 * _MATRICES))))
+    """Return up to how many rows the fits without each of them are used by themselves.
+
+    As of an exact fit, one matrix of all pairs fits the working memory.
+    """
+    return min(JACKKNIFE_ROWS, int(np.sqrt(working_memory() / 8)))
+
+
+def _in_numpy(coding: Coding) -> Coding:
+    """Return a coding with its arrays in NumPy."""
+    values = {one.name: getattr(coding, one.name) for one in fields(coding)}
+    arrays: dict[str, Any] = {k: to_numpy(v) for k, v in values.items() if is_torch_array(v)}
+    return replace(coding, **arrays)

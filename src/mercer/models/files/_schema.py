@@ -33,6 +33,7 @@ TRUSTED = (
     "mercer.classifiers._nearest_angle.NearestAngleClassifier",
     "mercer.classifiers._parzen.ParzenClassifier",
     "mercer.discriminants._blocks.BlockState",
+    "mercer.discriminants._coding.Coding",
     "mercer.discriminants._exact.KernelFisherDiscriminant",
     "mercer.discriminants._jackknife.FittedRows",
     "mercer.discriminants._moments.Moments",
