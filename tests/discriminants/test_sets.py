@@ -254,7 +254,7 @@ def test_memory_decides_who_judges_new_rows(monkeypatch, blobs):
     plain, jackknife = (model.predict_set(X, 0.8, method=m) for m in ("left-out", "jackknife+"))
     assert (plain != jackknife).any()
     np.testing.assert_array_equal(model.predict_set(X, 0.8), jackknife)
-    monkeypatch.setattr(_jackknife, "JACKKNIFE_ROWS", 49)
+    monkeypatch.setattr(_jackknife, "_FEW_ROWS", 49)
     np.testing.assert_array_equal(model.predict_set(X, 0.8), plain)
     monkeypatch.setattr(_exact, "JACKKNIFE_ROWS", 49)
     many = clone(model).fit(X[:50], y[:50])

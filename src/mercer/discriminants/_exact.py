@@ -491,9 +491,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
             Share of new rows whose set holds the true class, between 0 and 1.
         method : {"auto", "jackknife+", "left-out"}, default="auto"
             By which fit a new row is judged beside each row left out: "jackknife+" takes the fit
-            without that row, "left-out" the fit with all rows.  "auto" is "jackknife+" for the
-            exact solver up to 2 000 rows, where the kernel matrix is factored again for every call,
-            and "left-out" elsewhere.
+            without that row, "left-out" the fit with all rows.  The first factors the kernel
+            matrix again in every call; it is for the exact solver and up to 2 000 rows, and "auto"
+            takes it up to 500.
 
         Returns
         -------

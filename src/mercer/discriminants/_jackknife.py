@@ -30,9 +30,11 @@ from mercer.kernels import KernelFunction
 from mercer.samples import LeftOutScores, log_odds_against
 from mercer.spectral import RidgeBasis, RidgeFactor, decompose_kernel, factor_kernel
 
-# Up to this many rows a factorisation takes less than a second; with more rows, what one of them
-# changes is lost among the others.
+# A factorisation of this many rows takes a second or two.
 JACKKNIFE_ROWS = 2000
+# Up to this many it takes no time to speak of; with more rows, what one of them changes is lost
+# among the others.
+_FEW_ROWS = 500
 # So many tables of (new rows, rows left out, classes) are held at once.
 _TABLES = 10
 
@@ -163,7 +165,7 @@ def most_jackknife_rows() -> int:
 
     As of an exact fit, one matrix of all pairs fits the working memory.
     """
-    return min(JACKKNIFE_ROWS, int(np.sqrt(working_memory() / 8)))
+    return min(_FEW_ROWS, int(np.sqrt(working_memory() / 8)))
 
 
 def _in_numpy(coding: Coding) -> Coding:
