@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparison": set(),
     "datasets": set(),
     "tables": set(),
-    "explanations": {"kernels", "samples", "tables"},
+    "explanations": {"kernels", "samples", "sums", "tables"},
     "models": {"samples", "spectral", "tables", *_ESTIMATORS},
     "views": {
         "spectral",

@@ -75,6 +75,7 @@ class Setting:
         if not hasattr(model, "predict") or not hasattr(model, "fit"):
             raise ValueError(f"model must be a fitted classifier; got {type(model).__name__}.")
         check_is_fitted(model)
+        model = getattr(model, "best_estimator_", model)  # of a search
         steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         before = [step for step in steps[:-1] if not _is_nothing(step)]
         if len(before) == 1 and _is_table(before[0]):
@@ -82,7 +83,7 @@ class Setting:
         if all(isinstance(step, _BY_COLUMN) for step in before):
             return cls._of_scalers(before, steps[-1], _names(model))
         # What comes before mixes columns, so that the pipeline is a classifier of what it is given.
-        return cls._of_scalers([], model, _names(model))
+        return cls._of_columns(model, _names(model))
 
     @classmethod
     def _of_table(cls, table: ColumnTransformer, model: Any) -> "Setting":
@@ -113,6 +114,24 @@ class Setting:
 
         groups = np.arange(len(names))
         return cls(names, groups, _classes(model), model, encode, decode, _innermost(model))
+
+    @classmethod
+    def _of_columns(cls, model: Any, names: tuple[str, ...]) -> "Setting":
+        """Take columns of any kind: a number says which of the values seen so far it stands for."""
+        values = [_Values() for _ in names]
+
+        def encode(X: Any) -> FloatArray:
+            frame = pd.DataFrame(_rows(X, len(names), any_kind=True))
+            columns = (frame.iloc[:, k] for k in range(len(names)))
+            found = [seen.numbers(column) for seen, column in zip(values, columns, strict=True)]
+            return np.column_stack(found).astype(np.float64)
+
+        def decode(Z: FloatArray) -> pd.DataFrame:
+            columns = [seen.take(numbers) for seen, numbers in zip(values, Z.T, strict=True)]
+            return pd.concat(columns, axis=1).set_axis(list(names), axis=1)
+
+        groups = np.arange(len(names))
+        return cls(names, groups, _classes(model), _OfNumbers(model, decode), encode, decode, None)
 
     @property
     def expansion(self) -> KernelExpansion | WindowSums | None:
@@ -167,7 +186,13 @@ class Setting:
     def predict(self, Z: FloatArray) -> NDArray[np.intp]:
         """Return the number of the predicted class of each row."""
         answers = to_numpy(self.model.predict(self._as_fitted(Z)))
-        return np.asarray(np.argmax(answers[:, None] == self.classes, axis=1), dtype=np.intp)
+        is_class = answers[:, None] == self.classes
+        if not is_class.any(axis=1).all():
+            raise ValueError(
+                f"{type(self.model).__name__} predicts {answers[~is_class.any(axis=1)][0]!r}, "
+                "which is none of its classes_."
+            )
+        return np.asarray(is_class.argmax(axis=1), dtype=np.intp)
 
     def _as_fitted(self, Z: FloatArray) -> Any:
         """Return rows as the classifier wants them: a frame if it knows names of columns."""
@@ -192,7 +217,8 @@ def _is_table(step: Any) -> bool:
 
 
 def _innermost(model: Any) -> Any:
-    while hasattr(model, "estimator_"):
+    """Return the classifier within Mercer's own wrappers, which answer by it."""
+    while type(model).__module__.startswith("mercer.") and hasattr(model, "estimator_"):
         model = model.estimator_
     return model
 
@@ -220,14 +246,18 @@ def _names(model: Any) -> tuple[str, ...]:
     return tuple(f"x{k}" for k in range(n_columns))
 
 
-def _rows(X: Any, n_columns: int) -> FloatArray:
-    """Return rows of numbers as an array."""
+def _rows(X: Any, n_columns: int, *, any_kind: bool = False) -> Any:
+    """Return rows of numbers as an array, or rows of any kind as they are."""
     refuse_tensor(X, _Explanation())
     refuse_dask(
         X, "An explanation", "rows are explained one by one", "take some, X[rows].compute()"
     )
     try:
-        rows = np.asarray(X, dtype=np.float64)
+        rows = (
+            X
+            if any_kind and hasattr(X, "columns")
+            else np.asarray(X, dtype=None if any_kind else np.float64)
+        )
     except (TypeError, ValueError):
         raise ValueError("X must be a table of numbers, rows by columns.") from None
     if rows.ndim != 2 or rows.shape[1] != n_columns:
@@ -237,3 +267,44 @@ def _rows(X: Any, n_columns: int) -> FloatArray:
 
 class _Explanation:
     """Names what refuses a tensor."""
+
+
+class _Values:
+    """The values of a column that have been seen, one after the other."""
+
+    def __init__(self) -> None:
+        self._seen: list[pd.Series] = []
+        self._count = 0
+
+    def numbers(self, column: pd.Series) -> NDArray[np.intp]:
+        """Keep the values of a column, and return the number of each."""
+        self._seen.append(column.reset_index(drop=True))
+        self._count += len(column)
+        return np.arange(self._count - len(column), self._count)
+
+    def take(self, numbers: FloatArray) -> pd.Series:
+        """Return the values with these numbers."""
+        every = self._seen[0] if len(self._seen) == 1 else pd.concat(self._seen, ignore_index=True)
+        return every.iloc[numbers.astype(np.intp)].reset_index(drop=True)
+
+
+class _OfNumbers:
+    """A classifier of a frame, as one of the numbers of its values."""
+
+    def __init__(self, model: Any, decode: Callable[[FloatArray], pd.DataFrame]) -> None:
+        self.classes_ = model.classes_
+        for name in ("predict", "predict_proba", "decision_function"):
+            if hasattr(model, name):
+                setattr(self, name, self._on_frames(getattr(model, name), decode, model))
+
+    @staticmethod
+    def _on_frames(
+        method: Callable[[Any], Any], decode: Callable[[FloatArray], pd.DataFrame], model: Any
+    ) -> Callable[[FloatArray], Any]:
+        has_names = hasattr(model, "feature_names_in_")
+
+        def answer(Z: FloatArray) -> Any:
+            frame = decode(Z)
+            return method(frame if has_names else frame.to_numpy())
+
+        return answer

@@ -12,11 +12,14 @@ from mercer._memory import row_slabs, working_memory
 from mercer.explanations._background import Background
 from mercer.explanations._sampling import sampled_shares
 from mercer.explanations._setting import Setting
-from mercer.explanations._shapley import group_factors, is_product, linear_shares, product_shares
+from mercer.explanations._shapley import group_factors, is_product, linear_shares
 from mercer.kernels import KernelExpansion
+from mercer.sums import combine_kernel, diagonal_shares
 
 # A score is linear if its coefficients give it to so many digits.
 _ROUNDING = 1e-8
+# And a sum of kernels to so many of the sum of their sizes: some devices add up in float32.
+_ROUNDING_OF_SUMS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ def shares_of_rows(
     expansion = setting.expansion if setting.has_scores else None
     if linear is not None:
         lines = _linear(setting, Z, background, linear, predicted, against)
-    elif isinstance(expansion, KernelExpansion) and is_product(expansion.kernel):
+    elif isinstance(expansion, KernelExpansion) and _is_all(setting, expansion, background.rows):
         lines = _products(setting, expansion, Z, background, predicted, against)
     else:
         expansion = None
@@ -80,6 +83,19 @@ def _standard_error(each: FloatArray, correction: float) -> FloatArray:
     if len(each) < 2:
         return np.full(each.shape[1], np.nan)
     return np.asarray(correction * each.std(axis=0, ddof=1) / np.sqrt(len(each)))
+
+
+def _is_all(setting: Setting, expansion: KernelExpansion, Z: FloatArray) -> bool:
+    """Whether the scores are these sums of products, and nothing is done to them afterwards."""
+    if not is_product(expansion.kernel):
+        return False
+    terms = np.asarray(to_numpy(expansion.rows), dtype=np.float64)
+    coef, intercept = to_numpy(expansion.coef), to_numpy(expansion.intercept)
+    size = combine_kernel(expansion.kernel, Z, terms, np.abs(coef)) + np.abs(intercept)
+    sums = combine_kernel(expansion.kernel, Z, terms, coef) + intercept
+    rest = sums - setting.scores(Z)
+    rest = rest - rest.mean(axis=1, keepdims=True)  # Scores of two classes are ± half of one.
+    return bool((np.abs(rest) <= _ROUNDING_OF_SUMS * size.max()).all())
 
 
 def _linear_coef(setting: Setting, Z: FloatArray) -> FloatArray | None:
@@ -145,7 +161,7 @@ def _products(
                 kept = np.stack([factors(row) for row in background.rows[start:stop]])
             for i in range(first, last):
                 own = coef[:, predicted[i]] - coef[:, against[i]]
-                out[i - first, start:stop] = product_shares(factors(Z[i]), kept, own)
+                out[i - first, start:stop] = diagonal_shares(factors(Z[i]), kept, own)
         yield from out
 
 
