@@ -16,10 +16,9 @@ from mercer.explanations._shapley import group_factors, is_product, linear_share
 from mercer.kernels import KernelExpansion
 from mercer.sums import combine_kernel, diagonal_shares
 
-# A score is linear if its coefficients give it to so many digits.
-_ROUNDING = 1e-8
-# And a sum of kernels to so many of the sum of their sizes: some devices add up in float32.
-_ROUNDING_OF_SUMS = 1e-6
+# A score is a sum if it differs by no more than this share of the sizes of the terms: some devices
+# add up in float32.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,20 +94,19 @@ def _is_all(setting: Setting, expansion: KernelExpansion, Z: FloatArray) -> bool
     sums = combine_kernel(expansion.kernel, Z, terms, coef) + intercept
     rest = sums - setting.scores(Z)
     rest = rest - rest.mean(axis=1, keepdims=True)  # Scores of two classes are ± half of one.
-    return bool((np.abs(rest) <= _ROUNDING_OF_SUMS * size.max()).all())
+    return bool((np.abs(rest) <= _ROUNDING * size.max()).all())
 
 
 def _linear_coef(setting: Setting, Z: FloatArray) -> FloatArray | None:
     """Return coefficients (n_numbers, C) of scores that are linear; None of others."""
-    expansion, model = setting.expansion, setting.fitted
     if not setting.has_scores:
         return None
+    expansion, coef = setting.expansion, getattr(setting.fitted, "coef_", None)
     if isinstance(expansion, KernelExpansion) and expansion.kernel.kernel == "linear":
         terms = np.asarray(to_numpy(expansion.rows), dtype=np.float64)
-        scaled = to_numpy(expansion.kernel.scaled(terms))
-        return np.asarray(expansion.kernel.scaled(scaled.T @ to_numpy(expansion.coef)).T).T
-    coef = getattr(model, "coef_", None)
-    if coef is None or getattr(coef, "ndim", 0) != 2 or coef.shape[1] != Z.shape[1]:
+        scaled: Any = expansion.kernel.scaled(terms)
+        coef = expansion.kernel.scaled(to_numpy(expansion.coef).T @ scaled)
+    if coef is None or np.ndim(coef) != 2 or coef.shape[1] != Z.shape[1]:
         return None
     coef = np.asarray(coef, dtype=np.float64).T
     if coef.shape[1] == 1:
@@ -118,6 +116,7 @@ def _linear_coef(setting: Setting, Z: FloatArray) -> FloatArray | None:
     # Whether the scores are these sums is seen from the scores themselves.
     scores = setting.scores(Z)
     rest = (scores - scores[:1]) - (Z - Z[:1]) @ coef
+    rest = rest - rest.mean(axis=1, keepdims=True)
     size = max(np.abs(scores).max(), (np.abs(Z) @ np.abs(coef)).max())
     return coef if np.abs(rest).max() <= _ROUNDING * size else None
 
