@@ -11,8 +11,7 @@ from mercer import (
     SparseKernelFisherDiscriminant,
 )
 from mercer.explanations import explain_rows, readable_rows
-from mercer.models import CappedClassifier, load_model, save_model
-from mercer.models import ModelCard, make_model
+from mercer.models import CappedClassifier, ModelCard, load_model, make_model, save_model
 
 
 def rings(n=80, n_classes=3, seed=0):

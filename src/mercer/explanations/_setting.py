@@ -189,7 +189,7 @@ class Setting:
         is_class = answers[:, None] == self.classes
         if not is_class.any(axis=1).all():
             raise ValueError(
-                f"{type(self.model).__name__} predicts {answers[~is_class.any(axis=1)][0]!r}, "
+                f"{type(self.model).__name__} predicts {str(answers[~is_class.any(axis=1)][0])!r}, "
                 "which is none of its classes_."
             )
         return np.asarray(is_class.argmax(axis=1), dtype=np.intp)
