@@ -88,7 +88,8 @@ class Setting:
     @classmethod
     def _of_table(cls, table: ColumnTransformer, model: Any) -> "Setting":
         sources = source_columns(table)
-        columns = tuple(dict.fromkeys(sources))
+        given = getattr(table, "feature_names_in_", sources)  # in the order of the table
+        columns = tuple(name for name in dict.fromkeys(given) if name in sources)
         groups = np.array([columns.index(name) for name in sources], dtype=np.intp)
 
         def encode(X: Any) -> FloatArray:

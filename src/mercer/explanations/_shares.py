@@ -18,7 +18,7 @@ from mercer.sums import combine_kernel, diagonal_shares
 
 # A score is a sum if it differs by no more than this share of the sizes of the terms: some devices
 # add up in float32.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
