@@ -128,7 +128,7 @@ def test_shares_of_every_model_add_up_to_its_score(name, fitted, data):
     "model",
     [
         KernelFisherDiscriminant(kernel="exponential", alpha=0.1),
-        KernelFisherDiscriminant(kernel="poly", degree=2, alpha=0.1),
+        KernelFisherDiscriminant(kernel="poly", alpha=0.1),
         ParzenClassifier(bandwidth=1.0),
         LaplacianClassifier(bandwidth=1.0),
         LaplacianClassifier(bandwidth=1.0, rule="append"),
@@ -140,7 +140,7 @@ def test_shares_of_every_model_add_up_to_its_score(name, fitted, data):
 def test_sampled_shares_are_shapleys_values_within_their_errors(model):
     X, y = blobs()
     model.fit(X, y)
-    reasons = explain_rows(model, X[:1], background=np.tile(X[4:8], (150, 1)), n_background=600)
+    reasons = explain_rows(model, X[:1], background=np.tile(X[4:8], (50, 1)), n_background=200)
     assert not reasons.exact
     game = swap_game(
         difference(model, *(int(names[0]) for names in (reasons.predicted, reasons.against))),
@@ -150,6 +150,7 @@ def test_sampled_shares_are_shapleys_values_within_their_errors(model):
     )
     expected, errors = shapley_values(game, 4), reasons.standard_errors[0]
     assert (np.abs(reasons.shares[0] - expected) < 4 * errors).all()
+    assert (errors > 0).all()
     assert (errors < np.abs(expected).max() / 5).all()
 
 
@@ -158,6 +159,17 @@ def test_two_columns_have_two_orders_and_no_sampling_error():
     model = ParzenClassifier(bandwidth=1.0).fit(X, y)
     reasons = explain_rows(model, X[:3], background=X[4:11])
     assert_exact(model, X[:3], X[4:11], reasons)
+    assert (reasons.standard_errors < 1e-12).all()
+
+
+def test_errors_of_walks_say_how_far_other_walks_are():
+    X, y = blobs(n_columns=6)
+    model = ParzenClassifier(bandwidth=1.0).fit(X, y)
+    drawn = [explain_rows(model, X[:1], background=X[4:24], random_state=s) for s in range(60)]
+    values = np.array([one.shares[0] for one in drawn])
+    errors = np.array([one.standard_errors[0] for one in drawn])
+    ratio = values.std(axis=0, ddof=1) / np.sqrt((errors**2).mean(axis=0))
+    assert ((ratio > 0.7) & (ratio < 1.4)).all()
 
 
 def test_errors_say_how_far_shares_of_other_backgrounds_are():

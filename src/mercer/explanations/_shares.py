@@ -20,6 +20,9 @@ from mercer.sums import combine_kernel, diagonal_shares
 # add up in float32.
 _ROUNDING = 1e-5
 
+# Shares against each row of the background, and their variances.
+_Lines = tuple[FloatArray, FloatArray]
+
 
 @dataclass(frozen=True, eq=False)
 class Shares:
@@ -69,19 +72,23 @@ def shares_of_rows(
     exact = linear is not None or expansion is not None
     values = np.empty((len(Z), len(setting.columns)))
     errors = np.empty_like(values)
-    for i, each in enumerate(lines):
+    for i, (each, variances) in enumerate(lines):
         values[i] = each.mean(axis=0)
-        errors[i] = _standard_error(each, background.correction if exact else 1.0)
+        errors[i] = _standard_errors(each, variances, len(each) / background.n_of)
     return Shares(values, errors, exact)
 
 
-def _standard_error(each: FloatArray, correction: float) -> FloatArray:
-    """Return standard errors of the means of columns; zero if all rows there are were taken."""
-    if correction == 0:
-        return np.zeros(each.shape[1])
-    if len(each) < 2:
-        return np.full(each.shape[1], np.nan)
-    return np.asarray(correction * each.std(axis=0, ddof=1) / np.sqrt(len(each)))
+def _standard_errors(each: FloatArray, variances: FloatArray, share: float) -> FloatArray:
+    """Return standard errors of the means of lines, of which this share of all lines was drawn.
+
+    The variance of a sample in two stages: of the lines, without replacement, and of what is drawn
+    within each of them, with these variances (W. G. Cochran, Sampling Techniques, 1977, eq. 10.14).
+    """
+    between = np.zeros(each.shape[1])
+    if share < 1:
+        spread = each.var(axis=0, ddof=1) if len(each) > 1 else np.full(each.shape[1], np.nan)
+        between = (1 - share) * spread
+    return np.asarray(np.sqrt((between + share * variances.mean(axis=0)) / len(each)))
 
 
 def _is_all(setting: Setting, expansion: KernelExpansion, Z: FloatArray) -> bool:
@@ -128,10 +135,11 @@ def _linear(
     coef: FloatArray,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     for i, row in enumerate(Z):
         own = coef[:, predicted[i]] - coef[:, against[i]]
-        yield linear_shares(row, background.rows, own, setting.groups)
+        each = linear_shares(row, background.rows, own, setting.groups)
+        yield each, np.zeros_like(each)
 
 
 def _products(
@@ -141,7 +149,7 @@ def _products(
     background: Background,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     """Yield exact shares against each row of the background, for each row."""
     terms = np.asarray(to_numpy(expansion.rows), dtype=np.float64)
     coef, groups = to_numpy(expansion.coef), setting.groups
@@ -161,7 +169,7 @@ def _products(
             for i in range(first, last):
                 own = coef[:, predicted[i]] - coef[:, against[i]]
                 out[i - first, start:stop] = diagonal_shares(factors(Z[i]), kept, own)
-        yield from out
+        yield from zip(out, np.zeros_like(out), strict=True)
 
 
 def _sampled(
@@ -171,7 +179,7 @@ def _sampled(
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
     rng: np.random.RandomState,
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     """Yield estimates from walks that begin at each row of the background, for each row."""
     for i, row in enumerate(Z):
         score = _difference(setting, int(predicted[i]), int(against[i]))
