@@ -33,6 +33,7 @@ def info(
                 "types": list(found.types),
                 "untrusted": list(found.untrusted),
                 "n_bytes": found.n_bytes,
+                "n_training_rows": found.n_training_rows,
             }
         )
     else:
@@ -51,6 +52,7 @@ def _print(found: "ModelContents") -> None:
         "trained": f"{card.trained} on {_rows(card.n_rows_fitted, card.n_rows)}",
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
+        "keeps": _kept(found.n_training_rows),
         "size": f"{size(found.n_bytes)} unpacked, {count_of(len(found.types), 'type')}",
     }
     for what, text in facts.items():
@@ -72,6 +74,12 @@ def _print(found: "ModelContents") -> None:
         screen.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
     if found.untrusted:
         screen.print("mercer predict would refuse this file.", style="red")
+
+
+def _kept(n_rows: int) -> str:
+    if not n_rows:
+        return "no row of its training table for comparison"
+    return f"{count_of(n_rows, 'row')} of its training table, to say how familiar new rows are"
 
 
 def _rows(fitted: int, given: int) -> str:

@@ -26,7 +26,7 @@ from mercer.cli._reading import Delimiter, Reading, Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mercer.models import ModelCard
+    from mercer.models import ModelCard, TrainingRows
     from mercer.tables import Table
 
 
@@ -49,11 +49,12 @@ def predict(
     """Predict the class of new rows, and its probabilities.
 
     Columns are found by name, in any order; rows keep their order.
-    The answer has the columns to keep, "predicted" and a "p(class)" for every class.
+    The answer has the columns to keep, "predicted", a "p(class)" for every class and "familiarity":
+    the share of training rows that lie farther out than the row; 0 is farther out than all of them.
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import import_skops_quickly, load_model, on_device
+    from mercer.models import import_skops_quickly, load_model_parts, on_device
     from mercer.tables import match_columns, write_table
 
     if output is not None:
@@ -62,7 +63,7 @@ def predict(
     with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
         warnings.simplefilter("always")
         import_skops_quickly()
-        pipeline, card = load_model(model)
+        pipeline, card, rows = load_model_parts(model)
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
     notes += on_the_cpu([card.model], place)
     if place is not None:
@@ -72,7 +73,8 @@ def predict(
         new = match_columns(_without_known(given, card, keep or []), card.columns)
     with status(f"predicting {len(new.frame)} rows …"):
         answers = _answers(pipeline, card, new.frame)
-    notes += [*new.notes, *_accuracy_note(given, card, answers)]
+        far = _add_familiarity(answers, rows, new.frame)
+    notes += [*new.notes, *_accuracy_note(given, card, answers), *far]
     answers = _with_kept_columns(given, keep or [], answers)
 
     if output is not None:
@@ -108,6 +110,20 @@ def _answers(pipeline: Any, card: "ModelCard", X: "pd.DataFrame") -> "pd.DataFra
         for i, name in enumerate(card.classes):
             answers[f"p({name})"] = shares[:, i]
     return answers
+
+
+def _add_familiarity(
+    answers: "pd.DataFrame", rows: "TrainingRows | None", X: "pd.DataFrame"
+) -> list[str]:
+    """Add how familiar rows are, if the model file knows, and return what is to be said of it."""
+    from mercer.models import Familiarity, familiarity_notes
+
+    if rows is None:
+        return []
+    known = Familiarity(rows.X)
+    ranks = known.rank(X)
+    answers["familiarity"] = ranks.round(3)  # Of 1 000 rows, one is not rounded to none.
+    return familiarity_notes(known, X, ranks)
 
 
 def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:

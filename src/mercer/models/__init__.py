@@ -38,31 +38,45 @@ from mercer._system.lazy import names_when_asked as _names_when_asked
 if _TYPE_CHECKING:
     from mercer.models._catalogue import ModelInfo, describe_model, list_models
     from mercer.models._device import OnDevice, check_device, on_device
+    from mercer.models._familiarity import Familiarity
+    from mercer.models._familiarity_notes import familiarity_notes as familiarity_notes
     from mercer.models._make_model import compile_models as compile_models
     from mercer.models._make_model import exact_rows_within as exact_rows_within
     from mercer.models._make_model import make_model
     from mercer.models._make_model import make_models as make_models
     from mercer.models._make_model import max_rows_within as max_rows_within
     from mercer.models._scoring import ModelScore, choose_model, score_model
+    from mercer.models._training_rows import TrainingRows
     from mercer.models._tuned import TunedClassifier
     from mercer.models._wrappers import CappedClassifier
     from mercer.models.files._model_card import ModelCard
-    from mercer.models.files._model_file import ModelContents, load_model, read_card, save_model
+    from mercer.models.files._model_file import (
+        ModelContents,
+        ModelParts,
+        load_model,
+        load_model_parts,
+        read_card,
+        save_model,
+    )
     from mercer.models.files._model_file import import_skops_quickly as import_skops_quickly
 
 __all__ = [
     "CappedClassifier",
+    "Familiarity",
     "ModelCard",
     "ModelContents",
     "ModelInfo",
+    "ModelParts",
     "ModelScore",
     "OnDevice",
+    "TrainingRows",
     "TunedClassifier",
     "check_device",
     "choose_model",
     "describe_model",
     "list_models",
     "load_model",
+    "load_model_parts",
     "make_model",
     "on_device",
     "read_card",
@@ -72,7 +86,7 @@ __all__ = [
 
 # What `mercer compare` makes its models with, and what commands do before they open a file.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
-_FOR_MERCER = (*_MAKING, "import_skops_quickly")
+_FOR_MERCER = (*_MAKING, "familiarity_notes", "import_skops_quickly")
 
 # The card of a file can be read without any model.
 __getattr__, __dir__ = _names_when_asked(
@@ -82,13 +96,18 @@ __getattr__, __dir__ = _names_when_asked(
         "_device": ("OnDevice", "check_device", "on_device"),
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
+        "_familiarity": ("Familiarity",),
+        "_familiarity_notes": ("familiarity_notes",),
+        "_training_rows": ("TrainingRows",),
         "_tuned": ("TunedClassifier",),
         "_wrappers": ("CappedClassifier",),
         "files._model_card": ("ModelCard",),
         "files._model_file": (
             "ModelContents",
+            "ModelParts",
             "import_skops_quickly",
             "load_model",
+            "load_model_parts",
             "read_card",
             "save_model",
         ),
