@@ -174,7 +174,8 @@ def _add(
         is_full, sampled = len(buffer.labels) >= _MOST_KEPT, None
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
             sampled, nodes = estimator._choose(rows, kept, state.rng)
-            estimator._set_support(buffer.position[merged.rows[nodes]], X)
+            at = merged.rows[nodes]
+            estimator._set_support(buffer.position[at], buffer.labels[at], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
         _add_block(estimator, X, labels, counts, class_weight)

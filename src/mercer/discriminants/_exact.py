@@ -403,6 +403,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         n_terms = len(rows) if self.solver_ != "landmarks" else self.n_landmarks or _LANDMARKS
         terms = stratified_rows(sample.codes, n_terms, 0.5, rng)
         self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
+        self._codes = sample.codes[terms]
 
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)

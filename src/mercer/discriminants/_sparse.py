@@ -365,7 +365,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             n_nodes = len(self._path)
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
-        self._set_support(sample.rows[nodes], X)
+        self._set_support(sample.rows[nodes], sample.codes[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
         self._finish(n_nodes, self._calibrate(*drawn, n_nodes))
@@ -399,8 +399,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         priors = self._resolve_priors(in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
-    def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
-        """Set the row numbers of the nodes, on the device of the rows."""
+    def _set_support(self, rows: NDArray[np.intp], codes: NDArray[np.intp], X: Array) -> None:
+        """Set the row numbers of the nodes, on the device of the rows, and their classes."""
+        self._codes = codes
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
     def _choose(
@@ -600,7 +601,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale
         self.X_fit_ = self.X_fit_[:n_nodes, :]
-        self.support_ = self.support_[:n_nodes]
+        self.support_, self._codes = self.support_[:n_nodes], self._codes[:n_nodes]
         self.criterion_path_ = self.criterion_path_[:n_nodes]
         coef = path.coefficients(n_nodes)
         rule = path.rule(n_nodes, log_priors(self.priors_))
