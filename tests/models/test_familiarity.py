@@ -10,7 +10,7 @@ from sklearn import config_context
 from mercer.models import (
     Familiarity,
     ModelCard,
-    TrainingRows,
+    TrainingSample,
     familiarity_notes,
     load_model,
     load_model_parts,
@@ -181,18 +181,18 @@ def labelled():
 
 
 def test_rows_are_drawn_without_return_and_keep_their_numbers(labelled):
-    rows = TrainingRows.draw(labelled, max_rows=30, random_state=1)
+    rows = TrainingSample.draw(labelled, max_rows=30, random_state=1)
     assert len(set(rows.row_numbers)) == len(rows.y) == 30
     assert (np.diff(rows.row_numbers) > 0).all()
     pd.testing.assert_frame_equal(rows.X, labelled.X.loc[rows.row_numbers - 1])
     assert rows.y.tolist() == labelled.y[rows.row_numbers - 1].tolist()
-    assert len(TrainingRows.draw(labelled).y) == 120
+    assert len(TrainingSample.draw(labelled).y) == 120
 
 
 def test_rows_come_back_from_a_file_and_older_files_have_none(labelled, tmp_path):
     model = make_model("logistic", labelled).fit(labelled.X, labelled.y)
     card = ModelCard.describe("logistic", labelled)
-    rows = TrainingRows.draw(labelled, max_rows=50)
+    rows = TrainingSample.draw(labelled, max_rows=50)
     save_model(tmp_path / "m.skops", model, card, rows=rows)
     loaded, read, back = load_model_parts(tmp_path / "m.skops")
     assert read == card

@@ -18,7 +18,7 @@ import mercer
 from mercer.models import (
     CappedClassifier,
     ModelCard,
-    TrainingRows,
+    TrainingSample,
     list_models,
     load_model,
     load_model_parts,
@@ -370,7 +370,7 @@ def test_other_version_of_scikit_learn_is_said_once(saved, tmp_path):
 def test_forged_rows_are_refused(data, tmp_path, name, change):
     model = make_model("dummy", data).fit(data.X, data.y)
     path = tmp_path / "m.skops"
-    save_model(path, model, ModelCard.describe("dummy", data), rows=TrainingRows.draw(data))
+    save_model(path, model, ModelCard.describe("dummy", data), rows=TrainingSample.draw(data))
     contents = members(path)
     if change is None:
         del contents[f"{name}.npy"]

@@ -73,7 +73,7 @@ def fit(
     """
     from mercer.models import (
         ModelCard,
-        TrainingRows,
+        TrainingSample,
         choose_model,
         describe_model,
         make_model,
@@ -109,7 +109,7 @@ def fit(
     card = ModelCard.describe(
         best.model, data, n_rows_fitted=n_fitted, balanced=balanced, scores=best.figures()
     )
-    rows = TrainingRows.draw(data, random_state=seed)
+    rows = TrainingSample.draw(data, random_state=seed)
     save_model(output, pipeline, card, rows=rows)
 
     notes = [*data.notes, *on_the_cpu([score.model for score in scores], place)]

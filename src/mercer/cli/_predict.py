@@ -26,7 +26,7 @@ from mercer.cli._reading import Delimiter, Reading, Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mercer.models import ModelCard, TrainingRows
+    from mercer.models import ModelCard, TrainingSample
     from mercer.tables import Table
 
 
@@ -113,7 +113,7 @@ def _answers(pipeline: Any, card: "ModelCard", X: "pd.DataFrame") -> "pd.DataFra
 
 
 def _add_familiarity(
-    answers: "pd.DataFrame", rows: "TrainingRows | None", X: "pd.DataFrame"
+    answers: "pd.DataFrame", rows: "TrainingSample | None", X: "pd.DataFrame"
 ) -> list[str]:
     """Add how familiar rows are, if the model file knows, and return what is to be said of it."""
     from mercer.models import Familiarity, familiarity_notes

@@ -46,7 +46,7 @@ if _TYPE_CHECKING:
     from mercer.models._make_model import make_models as make_models
     from mercer.models._make_model import max_rows_within as max_rows_within
     from mercer.models._scoring import ModelScore, choose_model, score_model
-    from mercer.models._training_rows import TrainingRows
+    from mercer.models._training_sample import TrainingSample
     from mercer.models._tuned import TunedClassifier
     from mercer.models._wrappers import CappedClassifier
     from mercer.models.files._model_card import ModelCard
@@ -69,7 +69,7 @@ __all__ = [
     "ModelParts",
     "ModelScore",
     "OnDevice",
-    "TrainingRows",
+    "TrainingSample",
     "TunedClassifier",
     "check_device",
     "choose_model",
@@ -98,7 +98,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_scoring": ("ModelScore", "choose_model", "score_model"),
         "_familiarity": ("Familiarity",),
         "_familiarity_notes": ("familiarity_notes",),
-        "_training_rows": ("TrainingRows",),
+        "_training_sample": ("TrainingSample",),
         "_tuned": ("TunedClassifier",),
         "_wrappers": ("CappedClassifier",),
         "files._model_card": ("ModelCard",),

@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer._system.files import shown_path
 from mercer._system.words import limit_of_bytes
-from mercer.models._training_rows import TrainingRows
+from mercer.models._training_sample import TrainingSample
 from mercer.models.files._archive import CARD, digest, parse, read_members, write_whole
 from mercer.models.files._model_card import FORMAT, ModelCard
 from mercer.models.files._rows import count_rows_in, members_of, rows_in
@@ -70,13 +70,13 @@ class ModelParts(NamedTuple):
         Fitted.
     card : ModelCard
         What the file says of it.
-    rows : TrainingRows or None
+    rows : TrainingSample or None
         Some rows of its training table; None where the file has none.
     """
 
     pipeline: "Pipeline"
     card: ModelCard
-    rows: TrainingRows | None
+    rows: TrainingSample | None
 
 
 def save_model(
@@ -84,7 +84,7 @@ def save_model(
     pipeline: "Pipeline",
     card: ModelCard,
     *,
-    rows: TrainingRows | None = None,
+    rows: TrainingSample | None = None,
 ) -> None:
     """Write a fitted pipeline and its card to one file.
 
@@ -98,7 +98,7 @@ def save_model(
         classifier inside it is written: files know no devices.
     card : ModelCard
         What it is.
-    rows : TrainingRows, optional
+    rows : TrainingSample, optional
         Some rows of its training table, so that ``mercer predict`` can say how familiar new rows
         are.
 

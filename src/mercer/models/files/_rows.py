@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mercer.models._training_rows import TrainingRows
+from mercer.models._training_sample import TrainingSample
 from mercer.models.files._model_card import ModelCard
 from mercer.tables import Column
 
@@ -28,7 +28,7 @@ _TYPES = {
 }
 
 
-def members_of(rows: TrainingRows, card: ModelCard) -> dict[str, bytes]:
+def members_of(rows: TrainingSample, card: ModelCard) -> dict[str, bytes]:
     """Return the members that hold training rows."""
     place = {name: code for code, name in enumerate(card.classes)}
     arrays: dict[str, NDArray[Any]] = {
@@ -42,7 +42,7 @@ def members_of(rows: TrainingRows, card: ModelCard) -> dict[str, bytes]:
     return {f"{name}.npy": _as_bytes(array) for name, array in arrays.items()}
 
 
-def rows_in(members: Mapping[str, bytes], card: ModelCard) -> TrainingRows | None:
+def rows_in(members: Mapping[str, bytes], card: ModelCard) -> TrainingSample | None:
     """Return the training rows of a file, or None if it has none.
 
     Raises
@@ -68,7 +68,7 @@ def rows_in(members: Mapping[str, bytes], card: ModelCard) -> TrainingRows | Non
             columns[column.name] = _decoded(values, column)
     order = [column.name for column in card.columns if column.used]
     X = pd.DataFrame({name: columns[name] for name in order})
-    return TrainingRows(X.set_axis(places, axis=0), np.array(card.classes)[classes])
+    return TrainingSample(X.set_axis(places, axis=0), np.array(card.classes)[classes])
 
 
 def count_rows_in(members: Mapping[str, bytes]) -> int:

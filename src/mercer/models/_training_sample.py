@@ -12,7 +12,7 @@ _MOST_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingRows:
+class TrainingSample:
     """Some rows of a training table, typed, with their classes.
 
     They say how familiar new rows are to a model, whatever model that is, and show what its
@@ -29,11 +29,11 @@ class TrainingRows:
     Examples
     --------
     >>> import pandas as pd
-    >>> from mercer.models import TrainingRows
+    >>> from mercer.models import TrainingSample
     >>> from mercer.tables import split_target
     >>> fruit = ["fig"] * 3 + ["kiwi"] * 3
     >>> frame = pd.DataFrame({"size": [1.0, 1.1, 1.2, 4.0, 4.1, 4.2], "fruit": fruit})
-    >>> rows = TrainingRows.draw(split_target(frame, "fruit"))
+    >>> rows = TrainingSample.draw(split_target(frame, "fruit"))
     >>> len(rows.X), rows.row_numbers.tolist()
     (6, [1, 2, 3, 4, 5, 6])
     """
@@ -44,7 +44,7 @@ class TrainingRows:
     @classmethod
     def draw(
         cls, data: LabelledTable, *, max_rows: int = _MOST_ROWS, random_state: int = 0
-    ) -> "TrainingRows":
+    ) -> "TrainingSample":
         """Draw rows of a table, each as likely as any other.
 
         Parameters
@@ -58,7 +58,7 @@ class TrainingRows:
 
         Returns
         -------
-        TrainingRows
+        TrainingSample
             In the order of the table.
         """
         n_rows = len(data.y)
