@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from mercer.tables import Table
 
 _USUAL, _MOST = 50, 200  # rows that are explained without being asked for, and at most
-_LEAST_LABELLED = 100  # On so many rows with a class, columns are weighed better than on training.
+# With so many rows of known classes, columns are weighed on these, and not on training rows.
+_LEAST_LABELLED, _MOST_LABELLED = 100, 1000
 _SHOWN = 5
 
 
@@ -179,7 +180,7 @@ def _labelled(
     import numpy as np
 
     if actual is not None:
-        there = np.flatnonzero(np.isin(actual.astype(str), list(card.classes)))[: 2 * _MOST * 5]
+        there = np.flatnonzero(np.isin(actual.astype(str), list(card.classes)))[:_MOST_LABELLED]
         if len(there) >= _LEAST_LABELLED:
             rows = X.iloc[there], actual[there].astype(str)
             return rows, f"{count_of(len(there), 'row')} of this table, whose classes are known"

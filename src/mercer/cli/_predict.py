@@ -44,6 +44,10 @@ def predict(
     sheet: Sheet = None,
     delimiter: Delimiter = None,
     device: Device = "cpu",
+    explained: Annotated[
+        bool,
+        typer.Option("--explain", help='Add a column "reasons": what speaks for and against.'),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """Predict the class of new rows, and its probabilities.
@@ -51,6 +55,8 @@ def predict(
     Columns are found by name, in any order; rows keep their order.
     The answer has the columns to keep, "predicted", a "p(class)" for every class and "familiarity":
     the share of training rows that lie farther out than the row; 0 is farther out than all of them.
+    --explain adds the three columns of each row that speak most for the answer (+) or against it;
+    mercer explain writes a page.
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
@@ -74,6 +80,8 @@ def predict(
     with status(f"predicting {len(new.frame)} rows …"):
         answers = _answers(pipeline, card, new.frame)
         far = _add_familiarity(answers, rows, new.frame)
+    if explained:
+        _add_reasons(answers, pipeline, rows, new.frame)
     notes += [*new.notes, *_accuracy_note(given, card, answers), *far]
     answers = _with_kept_columns(given, keep or [], answers)
 
@@ -124,6 +132,17 @@ def _add_familiarity(
     ranks = known.rank(X)
     answers["familiarity"] = ranks.round(3)  # Of 1 000 rows, one is not rounded to none.
     return familiarity_notes(known, X, ranks)
+
+
+def _add_reasons(
+    answers: "pd.DataFrame", pipeline: Any, rows: "TrainingSample | None", X: "pd.DataFrame"
+) -> None:
+    """Add the columns that speak most for each answer, or against it, in words."""
+    from mercer.explanations import main_reasons
+
+    with status("explaining …") as show:
+        known = None if rows is None else rows.X
+        answers["reasons"] = main_reasons(pipeline, X, known=known, on_progress=show)
 
 
 def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:

@@ -18,6 +18,7 @@ from mercer.explanations._training_rows import TrainingRows, readable_rows
 
 _CURVES = 4  # so many of the columns that count most have a curve
 _NAMED = 3  # so many columns are named in words
+_NOTHING = 0.005  # unless their shares are below this
 _SPEAKING = 3  # training rows on either side
 _BACKGROUND = 100  # rows that a row is compared with
 _AT_ONCE = 10  # Between so many rows, progress is told.
@@ -57,6 +58,8 @@ class SpeakingRow:
         Its class; empty if that is not known.
     share : float
         Its share of all that training rows on its side say.
+    similarity : float
+        How alike it is to the row, from 0 to 1.
     cells : dict of str to str
         Its values, by column.
     """
@@ -64,6 +67,7 @@ class SpeakingRow:
     number: int | None
     answer: str
     share: float
+    similarity: float
     cells: dict[str, str]
 
 
@@ -100,7 +104,7 @@ class ExplainedRow:
     @property
     def main_reasons(self) -> str:
         """The columns with the largest shares: ``age 61 (+0.31), income 12 000 (−0.12)``."""
-        return in_words(self.parts[:_NAMED])
+        return in_words(self.parts)
 
 
 @dataclass(frozen=True)
@@ -243,15 +247,17 @@ def main_reasons(
     texts: list[str] = []
     for reasons in _in_parts(model, X, known, 0, random_state, say):
         some = X.iloc[len(texts) : len(texts) + len(reasons.scores)]
-        texts += [
-            in_words(_parts(reasons, i, some.iloc[i])[:_NAMED]) for i in range(len(reasons.scores))
-        ]
+        texts += [in_words(_parts(reasons, i, some.iloc[i])) for i in range(len(reasons.scores))]
     return texts
 
 
 def in_words(parts: Sequence[ColumnPart]) -> str:
-    """Write columns with their values and shares: ``age 61 (+0.31), income 12 000 (−0.12)``."""
-    return ", ".join(f"{one.column} {one.value} ({signed(one.share, 2)})" for one in parts)
+    """Write the first columns with their values: ``age 61 (+0.31), income 12 000 (−0.12)``.
+
+    Shares that round to nothing are left out, but for the first.
+    """
+    named = [one for k, one in enumerate(parts[:_NAMED]) if k == 0 or abs(one.share) >= _NOTHING]
+    return ", ".join(f"{one.column} {one.value} ({signed(one.share, 2)})" for one in named)
 
 
 def value_text(value: Any) -> str:
@@ -383,6 +389,7 @@ def _speaking(model: Any, side: TrainingRows | None, i: int) -> tuple[SpeakingRo
             None if side.row_numbers is None else int(side.row_numbers[i, k]) + 1,
             "" if side.classes is None else str(side.classes[i, k]),
             float(side.shares[i, k]),
+            float(side.similarities[i, k]),
             {str(name): value_text(values.iloc[j]) for name, values in cells.items()},
         )
         for j, k in enumerate(there)

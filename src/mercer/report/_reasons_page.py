@@ -149,7 +149,10 @@ def familiarity_text(familiarity: float | None) -> str:
 def _answers(rows: "Sequence[ExplainedRow]") -> str:
     """Say how often each class is the answer."""
     counts = pd.Series([row.predicted for row in rows]).value_counts()
-    return listed([f"{count} “{name}”" for name, count in counts.items()], most=4)
+    if len(rows) == 1:
+        return f"“{rows[0].predicted}”"
+    texts = [f"{count} {'is' if count == 1 else 'are'} “{name}”" for name, count in counts.items()]
+    return listed(texts, most=4)
 
 
 def _largest_share(rows: "Sequence[ExplainedRow]") -> float:
