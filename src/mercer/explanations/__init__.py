@@ -20,7 +20,7 @@
 >>> model = KernelFisherDiscriminant().fit(X, y)
 >>> reasons = explain_rows(model, X[:1])
 >>> reasons.columns[reasons.shares[0].argmax()]
-'petal width (cm)'
+'petal length (cm)'
 """
 
 from mercer.explanations._dependence import (

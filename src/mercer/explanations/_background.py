@@ -28,12 +28,6 @@ class Background:
     source: str
     n_of: int
 
-    @property
-    def correction(self) -> float:
-        """What a standard error is multiplied by because rows are drawn without replacement."""
-        n = len(self.rows)
-        return float(np.sqrt(1.0 - n / self.n_of))
-
     @classmethod
     def draw(
         cls, setting: Setting, Z: FloatArray, given: Any, size: int, rng: np.random.RandomState

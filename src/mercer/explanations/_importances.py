@@ -120,9 +120,8 @@ def _codes(setting: Setting, y: Any) -> NDArray[np.intp]:
         raise ValueError("y must hold a class for each row.")
     is_class = labels[:, None] == setting.classes
     if not is_class.any(axis=1).all():
-        raise ValueError(
-            f"y holds {labels[~is_class.any(axis=1)][0]!r}, which the model does not know."
-        )
+        unknown = labels[~is_class.any(axis=1)][0]
+        raise ValueError(f"y holds {str(unknown)!r}, which the model does not know.")
     return np.asarray(is_class.argmax(axis=1), dtype=np.intp)
 
 

@@ -36,8 +36,8 @@ class RowReasons:
     shares : ndarray of shape (n_rows, n_columns)
         Shapley values of the columns, which add up to ``scores − base`` in every row.
     standard_errors : ndarray of shape (n_rows, n_columns)
-        Of the shares, because the background is a sample, and walks are where they are sampled;
-        zero where all is exact, NaN where a background of one row cannot tell.
+        Of the shares, because the background is drawn and, where shares are not exact, the walks;
+        zero where neither is, NaN where a background of one row cannot tell.
     exact : bool
         Whether the shares are in closed form; else they come from walks in random order.
     unit : {"log odds", "score", "probability"}
@@ -124,7 +124,7 @@ def explain_rows(
     Notes
     -----
     Cost of the exact shares of a row: some 2 · n_terms · n_background · n_columns² products.  Of
-    sampled ones: predictions of 2 · n_background · n_columns rows.
+    sampled ones: predictions of 6 · n_background · n_columns rows.
 
     Examples
     --------

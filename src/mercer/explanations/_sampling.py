@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from mercer._arrays import FloatArray
 from mercer._memory import row_slabs, working_memory
 
+_ORDERS = 3  # From each row of the background, so many orders, each with its reverse.
+
 
 def sampled_shares(
     score: Callable[[FloatArray], FloatArray],
@@ -19,12 +21,12 @@ def sampled_shares(
     background: FloatArray,
     groups: NDArray[np.intp],
     rng: np.random.RandomState,
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """Return estimates of the Shapley values of a score, one line for each row of the background.
 
-    From each background row two walks lead to the row that is explained, which take its groups of
-    columns over one by one, in a random order and in the reverse of it.  The mean of what a group
-    changes in the two is the estimate.
+    From each background row pairs of walks lead to the row that is explained, which take its groups
+    of columns over one by one, in a random order and in the reverse of it.  The mean of what a
+    group changes in them is the estimate.
 
     Parameters
     ----------
@@ -37,21 +39,22 @@ def sampled_shares(
 
     Returns
     -------
-    ndarray of shape (n_background, n_groups)
+    values : ndarray of shape (n_background, n_groups)
         Each line adds up to the score of the row less that of the background row.
+    variances : ndarray of shape (n_background, n_groups)
+        Of these, because orders are drawn.
     """
-    n_groups = int(groups.max()) + 1
-    orders = np.array([rng.permutation(n_groups) for _ in background])
-    out = np.zeros((len(background), n_groups))
+    n_groups, n = int(groups.max()) + 1, len(background)
+    found = np.zeros((_ORDERS, n, n_groups))
     n_bytes = 2 * (n_groups + 1) * (row.size + 8) * 8
-    for start, stop in row_slabs(len(background), n_bytes, working_memory() // 2):
-        part = background[start:stop]
-        for order in (orders[start:stop], orders[start:stop, ::-1]):
-            place = np.argsort(order, axis=1)[:, groups]  # when each column is taken over
-            taken = place[:, None, :] < np.arange(n_groups + 1)[None, :, None]
-            walks = np.where(taken, row, part[:, None, :])
-            found = score(walks.reshape(-1, row.size)).reshape(walks.shape[:2])
-            steps = np.diff(found, axis=1) / 2
-            lines = np.arange(start, stop)[:, None]
-            np.add.at(out, (lines, order), steps)
-    return out
+    for pair in found:
+        orders = np.array([rng.permutation(n_groups) for _ in range(n)])
+        for start, stop in row_slabs(n, n_bytes, working_memory() // 2):
+            part, lines = background[start:stop], np.arange(start, stop)[:, None]
+            for order in (orders[start:stop], orders[start:stop, ::-1]):
+                place = np.argsort(order, axis=1)[:, groups]  # when each column is taken over
+                taken = place[:, None, :] < np.arange(n_groups + 1)[None, :, None]
+                walks = np.where(taken, row, part[:, None, :])
+                scores = score(walks.reshape(-1, row.size)).reshape(walks.shape[:2])
+                np.add.at(pair, (lines, order), np.diff(scores, axis=1) / 2)
+    return found.mean(axis=0), found.var(axis=0, ddof=1) / _ORDERS

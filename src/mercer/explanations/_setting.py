@@ -88,7 +88,8 @@ class Setting:
     @classmethod
     def _of_table(cls, table: ColumnTransformer, model: Any) -> "Setting":
         sources = source_columns(table)
-        columns = tuple(dict.fromkeys(sources))
+        given = getattr(table, "feature_names_in_", sources)  # in the order of the table
+        columns = tuple(name for name in dict.fromkeys(given) if name in sources)
         groups = np.array([columns.index(name) for name in sources], dtype=np.intp)
 
         def encode(X: Any) -> FloatArray:
@@ -189,7 +190,7 @@ class Setting:
         is_class = answers[:, None] == self.classes
         if not is_class.any(axis=1).all():
             raise ValueError(
-                f"{type(self.model).__name__} predicts {answers[~is_class.any(axis=1)][0]!r}, "
+                f"{type(self.model).__name__} predicts {str(answers[~is_class.any(axis=1)][0])!r}, "
                 "which is none of its classes_."
             )
         return np.asarray(is_class.argmax(axis=1), dtype=np.intp)

@@ -16,10 +16,12 @@ from mercer.explanations._shapley import group_factors, is_product, linear_share
 from mercer.kernels import KernelExpansion
 from mercer.sums import combine_kernel, diagonal_shares
 
-# A score is linear if its coefficients give it to so many digits.
-_ROUNDING = 1e-8
-# And a sum of kernels to so many of the sum of their sizes: some devices add up in float32.
-_ROUNDING_OF_SUMS = 1e-6
+# A score is a sum if it differs by no more than this share of the sizes of the terms: some devices
+# add up in float32.
+_ROUNDING = 1e-5
+
+# Shares against each row of the background, and their variances.
+_Lines = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,19 +72,23 @@ def shares_of_rows(
     exact = linear is not None or expansion is not None
     values = np.empty((len(Z), len(setting.columns)))
     errors = np.empty_like(values)
-    for i, each in enumerate(lines):
+    for i, (each, variances) in enumerate(lines):
         values[i] = each.mean(axis=0)
-        errors[i] = _standard_error(each, background.correction if exact else 1.0)
+        errors[i] = _standard_errors(each, variances, len(each) / background.n_of)
     return Shares(values, errors, exact)
 
 
-def _standard_error(each: FloatArray, correction: float) -> FloatArray:
-    """Return standard errors of the means of columns; zero if all rows there are were taken."""
-    if correction == 0:
-        return np.zeros(each.shape[1])
-    if len(each) < 2:
-        return np.full(each.shape[1], np.nan)
-    return np.asarray(correction * each.std(axis=0, ddof=1) / np.sqrt(len(each)))
+def _standard_errors(each: FloatArray, variances: FloatArray, share: float) -> FloatArray:
+    """Return standard errors of the means of lines, of which this share of all lines was drawn.
+
+    The variance of a sample in two stages: of the lines, without replacement, and of what is drawn
+    within each of them, with these variances (W. G. Cochran, Sampling Techniques, 1977, eq. 10.14).
+    """
+    between = np.zeros(each.shape[1])
+    if share < 1:
+        spread = each.var(axis=0, ddof=1) if len(each) > 1 else np.full(each.shape[1], np.nan)
+        between = (1 - share) * spread
+    return np.asarray(np.sqrt((between + share * variances.mean(axis=0)) / len(each)))
 
 
 def _is_all(setting: Setting, expansion: KernelExpansion, Z: FloatArray) -> bool:
@@ -95,20 +101,19 @@ def _is_all(setting: Setting, expansion: KernelExpansion, Z: FloatArray) -> bool
     sums = combine_kernel(expansion.kernel, Z, terms, coef) + intercept
     rest = sums - setting.scores(Z)
     rest = rest - rest.mean(axis=1, keepdims=True)  # Scores of two classes are ± half of one.
-    return bool((np.abs(rest) <= _ROUNDING_OF_SUMS * size.max()).all())
+    return bool((np.abs(rest) <= _ROUNDING * size.max()).all())
 
 
 def _linear_coef(setting: Setting, Z: FloatArray) -> FloatArray | None:
     """Return coefficients (n_numbers, C) of scores that are linear; None of others."""
-    expansion, model = setting.expansion, setting.fitted
     if not setting.has_scores:
         return None
+    expansion, coef = setting.expansion, getattr(setting.fitted, "coef_", None)
     if isinstance(expansion, KernelExpansion) and expansion.kernel.kernel == "linear":
         terms = np.asarray(to_numpy(expansion.rows), dtype=np.float64)
-        scaled = to_numpy(expansion.kernel.scaled(terms))
-        return np.asarray(expansion.kernel.scaled(scaled.T @ to_numpy(expansion.coef)).T).T
-    coef = getattr(model, "coef_", None)
-    if coef is None or getattr(coef, "ndim", 0) != 2 or coef.shape[1] != Z.shape[1]:
+        scaled: Any = expansion.kernel.scaled(terms)
+        coef = expansion.kernel.scaled(to_numpy(expansion.coef).T @ scaled)
+    if coef is None or np.ndim(coef) != 2 or coef.shape[1] != Z.shape[1]:
         return None
     coef = np.asarray(coef, dtype=np.float64).T
     if coef.shape[1] == 1:
@@ -118,6 +123,7 @@ def _linear_coef(setting: Setting, Z: FloatArray) -> FloatArray | None:
     # Whether the scores are these sums is seen from the scores themselves.
     scores = setting.scores(Z)
     rest = (scores - scores[:1]) - (Z - Z[:1]) @ coef
+    rest = rest - rest.mean(axis=1, keepdims=True)
     size = max(np.abs(scores).max(), (np.abs(Z) @ np.abs(coef)).max())
     return coef if np.abs(rest).max() <= _ROUNDING * size else None
 
@@ -129,10 +135,11 @@ def _linear(
     coef: FloatArray,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     for i, row in enumerate(Z):
         own = coef[:, predicted[i]] - coef[:, against[i]]
-        yield linear_shares(row, background.rows, own, setting.groups)
+        each = linear_shares(row, background.rows, own, setting.groups)
+        yield each, np.zeros_like(each)
 
 
 def _products(
@@ -142,7 +149,7 @@ def _products(
     background: Background,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     """Yield exact shares against each row of the background, for each row."""
     terms = np.asarray(to_numpy(expansion.rows), dtype=np.float64)
     coef, groups = to_numpy(expansion.coef), setting.groups
@@ -162,7 +169,7 @@ def _products(
             for i in range(first, last):
                 own = coef[:, predicted[i]] - coef[:, against[i]]
                 out[i - first, start:stop] = diagonal_shares(factors(Z[i]), kept, own)
-        yield from out
+        yield from zip(out, np.zeros_like(out), strict=True)
 
 
 def _sampled(
@@ -172,7 +179,7 @@ def _sampled(
     predicted: NDArray[np.intp],
     against: NDArray[np.intp],
     rng: np.random.RandomState,
-) -> Iterator[FloatArray]:
+) -> Iterator[_Lines]:
     """Yield estimates from walks that begin at each row of the background, for each row."""
     for i, row in enumerate(Z):
         score = _difference(setting, int(predicted[i]), int(against[i]))
