@@ -5,8 +5,8 @@
 For each table, as `mercer fit` and `mercer predict` do it: of the rows at random, at most 1 000 are
 known and up to 1 000 others are new.  Printed is the share of new rows with a familiarity of 0 and
 below 0.01 and 0.05: as they are; with the cells of each column dealt to other rows; with one
-column of numbers moved by five interquartile ranges; and with one in units a thousand times smaller.
-Then seconds and bytes.
+column of numbers moved by five interquartile ranges; and with one in units a thousand
+times smaller.  Then seconds and bytes.
 """
 
 import argparse
@@ -78,8 +78,9 @@ def study(name, data, seed):
         changed = changed_rows(change, new, sample.X, rng)
         if changed is not None:
             ranks = known.rank(changed)
-            lines.append({**common, "change": change, "0": (ranks == 0).mean(),
-                          "0.01": (ranks < 0.01).mean(), "0.05": (ranks < 0.05).mean()})  # fmt: skip
+            shares = {"0": (ranks == 0).mean()}
+            shares |= {str(level): (ranks < level).mean() for level in (0.01, 0.05)}
+            lines.append({**common, "change": change, **shares})
     return lines
 
 

@@ -68,7 +68,7 @@ def explain(
         new = match_columns(_model_columns(given, card), card.columns)
     places = _places(rows, len(new.frame))
     kept = _kept(given, keep or [], places)
-    notes = list(new.notes)
+    notes = [*new.notes, *([card.decision] if card.decision else [])]
     if rows is None and len(places) < len(new.frame):
         notes.append(
             f"The first {grouped(len(places))} of {count_of(len(new.frame), 'row')} are explained: "

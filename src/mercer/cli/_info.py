@@ -1,12 +1,13 @@
 """``mercer info``: what is in a model file, without running anything."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from mercer._system.words import count_of, grouped, listed, percent, size
+from mercer.cli._deciding import decision_text
 from mercer.cli._output import console, one_line, print_json
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _print(found: "ModelContents") -> None:
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
         "keeps": _kept(found.n_training_rows),
+        "decides": card.decision or "the most probable class",
         "size": f"{size(found.n_bytes)} unpacked, {count_of(len(found.types), 'type')}",
     }
     for what, text in facts.items():
@@ -87,10 +89,12 @@ def _rows(fitted: int, given: int) -> str:
     return rows if fitted == given else f"{grouped(fitted)} of {rows}"
 
 
-def _scores(scores: dict[str, float]) -> str:
+def _scores(scores: dict[str, Any]) -> str:
     try:
         rows, folds = count_of(scores["n_rows"], "row"), count_of(scores["n_splits"], "fold")
+        decided = decision_text(scores)
         return (
+            f"{decided}{'; ' if decided else ''}"
             f"accuracy {percent(scores['accuracy'])}, balanced accuracy "
             f"{percent(scores['balanced_accuracy'])} on {rows} left out, {folds}; "
             f"one class always: {percent(scores['floor'])}"

@@ -71,6 +71,7 @@ def predict(
         import_skops_quickly()
         pipeline, card, rows = load_model_parts(model)
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    notes += [card.decision] if card.decision else []
     notes += on_the_cpu([card.model], place)
     if place is not None:
         pipeline = on_device(pipeline, place)
@@ -182,6 +183,7 @@ def _as_json(
     found: dict[str, Any] = {
         "model": card.model,
         "target": card.target,
+        "decision": card.decision,
         "n_rows": len(answers),
         "counts": {str(k): int(n) for k, n in answers["predicted"].value_counts().items()},
         "notes": notes,

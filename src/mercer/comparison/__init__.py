@@ -39,6 +39,8 @@ from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
+from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
+from mercer.comparison._record import DecisionRecord as DecisionRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
@@ -99,6 +101,8 @@ _FOR_MERCER = (
     "ClassRecord",
     "ColumnRecord",
     "ColumnShareRecord",
+    "DecisionLineRecord",
+    "DecisionRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",

@@ -19,6 +19,7 @@ from mercer._system.results import check_folder, read_json, read_table
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._record import (
     ComparisonRecord,
+    DecisionRecord,
     HardRowRecord,
     HardRowsRecord,
     MapRecord,
@@ -72,11 +73,13 @@ def record_comparison(
     python: str,
     the_map: MapRecord,
     seed: int,
+    decision: DecisionRecord | None = None,
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1.
+    number of each sample in the user's table, counted from 1. ``decision`` is the rule that answers
+    follow, if there is one.
     """
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
@@ -101,6 +104,7 @@ def record_comparison(
         longer_command=longer_command,
         leader=comparison.leader,
         leaders=_leaders(comparison, models),
+        decision=decision,
         hard_rows=HardRowsRecord(
             count=hard["count"],
             tested=hard["tested"],

@@ -174,6 +174,43 @@ class MapRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionLineRecord:
+    """What a rule comes to on the rows that were tested, beside the most probable class.
+
+    Of costs the mean of a row; of a wish the share of the class that is found, the share of what is
+    named that is so, and false alarms in 1 000 rows.  Those of the most probable class begin with
+    ``plain_``, and are None where a model has no probabilities that were kept.
+    """
+
+    name: str
+    mean_cost: float | None = None
+    plain_mean_cost: float | None = None
+    recall: float | None = None
+    precision: float | None = None
+    alarms: float | None = None
+    plain_recall: float | None = None
+    plain_precision: float | None = None
+    plain_alarms: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRecord:
+    """How answers follow from probabilities, and what that comes to for every model.
+
+    ``costs`` has the true class in rows and the answer in columns, in the order of the classes; of
+    a wish ``wanted`` is the share of ``class_name`` that is to be found, with this confidence.
+    ``note`` says where the class has too few rows for it.
+    """
+
+    costs: tuple[tuple[float, ...], ...] | None = None
+    class_name: str | None = None
+    wanted: float | None = None
+    confidence: float | None = None
+    note: str = ""
+    lines: tuple[DecisionLineRecord, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:
     """Everything that ``mercer compare`` found but for scores, predictions and curves.
 
@@ -214,6 +251,9 @@ class ComparisonRecord:
         The model with the best mean score.
     leaders : tuple of str
         The leader and those that cannot be told from it, at most four, without the floor.
+    decision : DecisionRecord or None
+        The rule that answers follow, and what it comes to; None where they are the most probable
+        classes.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
     map : MapRecord
@@ -245,6 +285,7 @@ class ComparisonRecord:
     longer_command: str | None = None
     leader: str
     leaders: tuple[str, ...]
+    decision: DecisionRecord | None = None
     hard_rows: HardRowsRecord
     map: MapRecord
     fit_command: str

@@ -208,6 +208,11 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Rows that the expansion stands on.
     X_fit_ : ndarray of shape (n_terms, n_features)
         These rows; not with a precomputed kernel.
+    loo_proba_ : ndarray of shape (n_rows, n_classes)
+        Probabilities that rows of the fit would have got, had they been left out; identical rows of
+        a class leave together.
+    loo_rows_ : ndarray of int of shape (n_rows,)
+        Which of the rows given they are: all whose weight is positive.
     loo_results_ : dict
         The surface: "gamma" (n_gammas,), "alpha", "score" and "squared_error"
         (n_gammas, n_alphas), "rows" (n_gammas,), how many rows each width was judged on, and
@@ -449,6 +454,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.dual_coef_ = coef @ turned.rotation
         intercept = rule.intercept - found.level @ rule.coef
         self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
+        self._set_left_out(rule.scores(outputs[0, :, :]), sample.given, sample.index)
         return self
 
     def _resolve_solver(self, X: Array) -> str:
