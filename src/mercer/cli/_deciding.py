@@ -81,6 +81,9 @@ class Rule:
         return f", recall={dict(self.recall)!r}" if self.recall is not None else ""
 
 
+NO_RULE = Rule()
+
+
 def check_rule(costs: str | None, recall: str | None, *, balanced: bool = False) -> None:
     """Refuse options that do not go together, and a wish that is none, before a table is read."""
     if costs is not None and recall is not None:
