@@ -190,6 +190,6 @@ def test_the_lines_of_python_fit_the_model_that_the_command_fits(
         *names, balanced=False, seed=0, max_rows=None, reading=reading, rule=given[rule]
     )
     space = {}
-    exec(lines, space)
+    exec(lines, space)  # noqa: S102
     new = moons(50, 1)
     np.testing.assert_array_equal(space["model"].predict(new), loaded.predict(new))

@@ -1,4 +1,4 @@
-"""CappedClassifier, TunedClassifier and DecidingClassifier keep scikit-learn's contract and do what they say."""
+"""Classifiers around a classifier keep scikit-learn's contract and do what they say."""
 
 import numpy as np
 import pandas as pd
