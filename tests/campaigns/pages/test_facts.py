@@ -95,8 +95,9 @@ SAID = [
     ("discriminants.md", "# nodes below # classes, # up to # classes, # above",
      nodes_of(9).max_nodes, 10, nodes_of(20).max_nodes, 20, nodes_of(21).max_nodes),
     ("graphs.md", "exact (scikit-learn) up to # rows", private("graphs.APPROXIMATE_ABOVE")),
-    ("decisions.md", "asks for # rows of the class for a recall of 0.9, # for 0.95, # for 0.98 and "
-     "# for 0.99", *(private("models.rows_needed")(r, 0.95) for r in (0.9, 0.95, 0.98, 0.99))),
+    ("decisions.md", "asks for # rows of the class", private("models.rows_needed")(0.9, 0.95)),
+    ("decisions.md", "0.9, # for 0.95, # for 0.98 and # for 0.99",
+     *(private("models.rows_needed")(recall, 0.95) for recall in (0.95, 0.98, 0.99))),
     ("decisions.md", "for which this is # % (`confidence`)",
      100 * default(DecidingClassifier, "confidence")),
     ("decisions.md", "(`n_splits`), on at most # rows", default(DecidingClassifier, "max_rows")),
