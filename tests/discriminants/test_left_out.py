@@ -1,11 +1,11 @@
-"""What discriminants say of rows left out: held to refits, to their own scores, and to weights."""
+"""What the discriminant says of rows left out: held to refits, its own scores, and weights."""
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 from sklearn.datasets import load_iris
 
-from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.discriminants import KernelFisherDiscriminant
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -16,20 +16,14 @@ def exact(**options):
     return KernelFisherDiscriminant(**{**FIXED, "alpha": 0.05, "scatter": "total", **options})
 
 
-def sparse(**options):
-    fixed = {**FIXED, "alpha": 0.05, "max_nodes": 20, "random_state": 0}
-    return SparseKernelFisherDiscriminant(**{**fixed, **options})
-
-
-@pytest.mark.parametrize("make", [exact, sparse])
-def test_left_out_rows_have_probabilities_as_of_refits(make):
-    model = make(calibration=None).fit(X, Y)
+def test_left_out_rows_have_probabilities_as_of_refits():
+    model = exact(calibration=None).fit(X, Y)
     np.testing.assert_array_equal(model.loo_rows_, np.arange(len(X)))
     np.testing.assert_allclose(model.loo_proba_.sum(axis=1), 1.0)
     fitted = model.predict_proba(X)
     for row in range(0, len(X), 11):
         others = np.delete(np.arange(len(X)), row)
-        refit = make(calibration=None).fit(X[others], Y[others]).predict_proba(X[[row]])[0]
+        refit = exact(calibration=None).fit(X[others], Y[others]).predict_proba(X[[row]])[0]
         # Class weights, and the threshold, stay those of all rows.
         assert np.abs(model.loo_proba_[row] - refit).max() < 0.05
     own = np.arange(len(X)), Y
@@ -43,11 +37,10 @@ def test_left_out_rows_have_the_score_of_the_surface():
     assert right.mean() == pytest.approx(best)
 
 
-@pytest.mark.parametrize("make", [exact, sparse])
-def test_no_temperature_makes_them_likelier(make):
+def test_no_temperature_makes_them_likelier():
     rng = np.random.default_rng(0)
     y = np.where(rng.random(len(Y)) < 0.2, rng.integers(0, 3, len(Y)), Y)
-    model = make().fit(X, y)
+    model = exact().fit(X, y)
     logs, own = np.log(model.loo_proba_), (np.arange(len(X)), y)
 
     def loss(temperature):
@@ -56,21 +49,14 @@ def test_no_temperature_makes_them_likelier(make):
     assert loss(1.0) < min(loss(0.8), loss(1.25))
 
 
-@pytest.mark.parametrize("make", [exact, sparse])
-def test_rows_of_weight_zero_have_none_and_copies_share_theirs(make):
+def test_rows_of_weight_zero_have_none_and_copies_share_theirs():
     weights = np.ones(len(X))
     weights[[3, 77]] = 0
-    model = make().fit(X, Y, weights)
+    model = exact().fit(X, Y, weights)
     kept = np.flatnonzero(weights)
     np.testing.assert_array_equal(model.loo_rows_, kept)
-    plain = make().fit(X[kept], Y[kept])
+    plain = exact().fit(X[kept], Y[kept])
     np.testing.assert_allclose(model.loo_proba_, plain.loo_proba_, atol=1e-9)
-    twice = make().fit(np.r_[X, X[:5]], np.r_[Y, Y[:5]])
+    twice = exact().fit(np.r_[X, X[:5]], np.r_[Y, Y[:5]])
     np.testing.assert_array_equal(twice.loo_rows_, np.arange(len(X) + 5))
     np.testing.assert_array_equal(twice.loo_proba_[:5], twice.loo_proba_[-5:])
-
-
-def test_partial_fit_forgets_them():
-    model = sparse().fit(X, Y).partial_fit(X, Y)
-    assert not hasattr(model, "loo_proba_")
-    assert not hasattr(model, "loo_rows_")

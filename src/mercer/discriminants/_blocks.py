@@ -182,8 +182,7 @@ def _add(
         if sampled is not None:
             units = (kept.weights * kept.removed)[sampled]
             sample = take_rows(rows, sampled), kept.take(sampled), units
-            n_nodes = len(estimator._path)
-            temperature = estimator._calibrate(*estimator._left_out(*sample, n_nodes), n_nodes)
+            temperature = estimator._calibrate(*sample, len(estimator._path))
         if is_full:
             state.buffer = None
     if temperature is None:  # The nodes stay, and so does what was found with them.
