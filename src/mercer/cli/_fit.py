@@ -79,6 +79,7 @@ def fit(
     from mercer.models import (
         ModelCard,
         TooFewRowsWarning,
+        TrainingSample,
         choose_model,
         decider_of,
         describe_model,
@@ -126,7 +127,8 @@ def fit(
         scores=best.figures(),
         decision=decider.decision_ if decider is not None else "",
     )
-    save_model(output, pipeline, card)
+    rows = TrainingSample.draw(data, random_state=seed)
+    save_model(output, pipeline, card, rows=rows)
 
     notes = [*data.notes, *on_the_cpu([score.model for score in scores], place)]
     notes += [str(one.message) for one in caught if issubclass(one.category, TooFewRowsWarning)]

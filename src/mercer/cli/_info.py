@@ -34,6 +34,7 @@ def info(
                 "types": list(found.types),
                 "untrusted": list(found.untrusted),
                 "n_bytes": found.n_bytes,
+                "n_training_rows": found.n_training_rows,
             }
         )
     else:
@@ -52,6 +53,7 @@ def _print(found: "ModelContents") -> None:
         "trained": f"{card.trained} on {_rows(card.n_rows_fitted, card.n_rows)}",
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
+        "keeps": _kept(found.n_training_rows),
         "decides": card.decision or "the most probable class",
         "size": f"{size(found.n_bytes)} unpacked, {count_of(len(found.types), 'type')}",
     }
@@ -74,6 +76,12 @@ def _print(found: "ModelContents") -> None:
         screen.print(f"  {escape(one_line(name))}{mark}", soft_wrap=True)
     if found.untrusted:
         screen.print("mercer predict would refuse this file.", style="red")
+
+
+def _kept(n_rows: int) -> str:
+    if not n_rows:
+        return "no row of its training table for comparison"
+    return f"{count_of(n_rows, 'row')} of its training table, to say how familiar new rows are"
 
 
 def _rows(fitted: int, given: int) -> str:

@@ -13,9 +13,9 @@ from mercer._arrays import Array, FloatArray, like, take_rows
 from mercer._memory import by_slabs, explain_full_device
 from mercer.discriminants._choice import Candidates, column_shares, describe_choice
 from mercer.discriminants._trial import Trial
-from mercer.kernels import KernelFunction
+from mercer.kernels import KernelExpansion, KernelFunction
 from mercer.samples import (
-    ProbabilityClassifier,
+    SetClassifier,
     check_new_rows,
     check_priors,
     log_normalise,
@@ -31,13 +31,14 @@ _ONE_WIDTH = ("auto", "rbf", "exponential", "laplacian")
 
 
 @on_dask(transform=lambda m: (m._n_features_out, np.float64))
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier):
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetClassifier):
     """Classify and project by discriminants Σⱼ αⱼ k(x, xⱼ).
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
     kernel by `_set_kernel`, and by `_set_rule` the rule that turns discriminants into scores,
-    ``_rule_coef`` (C − 1, C) and ``_rule_intercept`` (C,).  All arrays are of the library of the
-    rows, and on their device; ``classes_`` is on the device of y.
+    ``_rule_coef`` (C − 1, C) and ``_rule_intercept`` (C,), and ``_codes`` (n_terms,), the numbers
+    of the classes of the terms, as a NumPy array.  All other arrays are of the library of the rows,
+    and on their device; ``classes_`` is on the device of y.
     """
 
     classes_: Array
@@ -56,6 +57,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     def _combine(self, X: Array, coef: Array) -> Array:
         """Return Σⱼ k(x, xⱼ) coefⱼ at validated rows."""
         return combine_kernel(self._kernel, X, self.X_fit_, coef)
+
+    def _expansion(self) -> KernelExpansion | None:
+        """Return the kernels and coefficients of the scores; None for a precomputed kernel."""
+        if self.kernel_ == "precomputed":
+            return None
+        coef = self.dual_coef_ @ self._rule_coef
+        return KernelExpansion(self._kernel, self.X_fit_, coef, self._rule_intercept)
 
     @property
     def _fitted(self) -> Array:

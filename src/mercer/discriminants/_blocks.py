@@ -19,6 +19,7 @@ from mercer.samples import (
     Merged,
     check_class_weight,
     check_given_weights,
+    check_row_weights,
     check_same_home,
     merge_copies,
     refuse_dask,
@@ -174,15 +175,20 @@ def _add(
         is_full, sampled = len(buffer.labels) >= _MOST_KEPT, None
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
             sampled, nodes = estimator._choose(rows, kept, state.rng)
-            estimator._set_support(buffer.position[merged.rows[nodes]], X)
+            at = merged.rows[nodes]
+            estimator._set_support(buffer.position[at], buffer.labels[at], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
         _add_block(estimator, X, labels, counts, class_weight)
         estimator._path = estimator._solve(rows, kept)
         if sampled is not None:
             units = (kept.weights * kept.removed)[sampled]
-            sample = take_rows(rows, sampled), kept.take(sampled), units
-            temperature = estimator._calibrate(*sample, len(estimator._path))
+            # Relative weights of blocks do not add up to the number of rows, as those of sets do.
+            counts = check_row_weights(kept.counts[sampled], len(sampled))
+            sample = take_rows(rows, sampled), replace(kept.take(sampled), counts=counts), units
+            n_nodes = len(estimator._path)
+            left_out = estimator._leave_out(*sample, n_nodes)
+            temperature = estimator._calibrate(*left_out, n_nodes, seen)
         if is_full:
             state.buffer = None
     if temperature is None:  # The nodes stay, and so does what was found with them.

@@ -40,6 +40,7 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
+    LeftOutScores,
     check_class_weight,
     check_new_rows,
     dense_rows,
@@ -365,10 +366,11 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             n_nodes = len(self._path)
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
-        self._set_support(sample.rows[nodes], X)
+        self._set_support(sample.rows[nodes], sample.codes[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
-        self._finish(n_nodes, self._calibrate(*drawn, n_nodes))
+        outputs, judged = self._leave_out(*drawn, n_nodes)
+        self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes, in_class))
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -399,8 +401,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         priors = self._resolve_priors(in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
-    def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
-        """Set the row numbers of the nodes, on the device of the rows."""
+    def _set_support(self, rows: NDArray[np.intp], codes: NDArray[np.intp], X: Array) -> None:
+        """Set the row numbers of the nodes, on the device of the rows, and their classes."""
+        self._codes = codes
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
     def _choose(
@@ -537,17 +540,15 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         options = (log_priors(self.priors_), self.scoring)
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
-    def _calibrate(
+    def _leave_out(
         self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
-    ) -> float:
-        """Return the temperature of the fit on the first nodes, from fitted rows that are left out.
+    ) -> tuple[Array, Coding]:
+        """Return scores of the fit on the first nodes for fitted rows that are left out.
 
         `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
-        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: they
-        do not count.
+        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: in
+        the coding that is returned they do not count.
         """
-        if self.calibration is None:
-            return 1.0
         xp = array_namespace(X)
         found: list[tuple[Array, Array]] = []
         bytes_per_row = 4 * 8 * self.X_fit_.shape[0]  # kernels, coordinates and their squares
@@ -556,10 +557,24 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             part, share = coding.part(rows).like(K), like(units[rows], K)
             found += left_out_outputs(self._path, K, part, share, [n_nodes])
         outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
-        priors, coding = log_priors(self.priors_), coding.like(outputs)
-        weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
-        coding = replace(coding, rule_weights=weights)
-        return self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        weights = np.where(to_numpy(left) > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
+        return outputs, replace(coding, rule_weights=weights)
+
+    def _calibrate(
+        self, outputs: Array, judged: Coding, n_nodes: int, in_class: NDArray[np.float64]
+    ) -> float:
+        """Return the temperature of the fit on the first nodes, from what `_leave_out` returned.
+
+        `in_class` is the sample weight of each class.  The scores of these rows are kept for sets.
+        """
+        priors = log_priors(self.priors_)
+        rule, temperature = self._path.rule(n_nodes, priors), 1.0
+        if self.calibration is not None:
+            temperature = rule.calibrate(outputs, judged.like(outputs), priors)
+        known = np.where(judged.rule_weights > 0, judged.stands_for(in_class), 0.0)
+        scores = rule.scores(outputs) / temperature
+        self._left_out = LeftOutScores.of(scores, judged.like(outputs).labels, known)
+        return temperature
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState
@@ -600,7 +615,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale
         self.X_fit_ = self.X_fit_[:n_nodes, :]
-        self.support_ = self.support_[:n_nodes]
+        self.support_, self._codes = self.support_[:n_nodes], self._codes[:n_nodes]
         self.criterion_path_ = self.criterion_path_[:n_nodes]
         coef = path.coefficients(n_nodes)
         rule = path.rule(n_nodes, log_priors(self.priors_))
