@@ -211,12 +211,21 @@ class DecisionLineRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HindsightRecord:
+    """False alarms in 1 000 rows at which a share of a class could have been found."""
+
+    share: float
+    alarms: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecisionRecord:
     """How answers follow from probabilities, and what that comes to for every model.
 
     ``costs`` has the true class in rows and the answer in columns, in the order of the classes; of
     a wish ``wanted`` is the share of ``class_name`` that is to be found, with this confidence.
-    ``note`` says where the class has too few rows for it.
+    ``note`` says where the class has too few rows for it, and ``hindsight`` what other wishes would
+    have cost on the rows that were tested, of the model ``hindsight_of``.
     """
 
     costs: tuple[tuple[float, ...], ...] | None = None
@@ -225,6 +234,8 @@ class DecisionRecord:
     confidence: float | None = None
     note: str = ""
     lines: tuple[DecisionLineRecord, ...] = ()
+    hindsight_of: str | None = None
+    hindsight: tuple[HindsightRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,6 +55,7 @@ if _TYPE_CHECKING:
     from mercer.models._wrappers import CappedClassifier
     from mercer.models.deciding._classifier import DecidingClassifier, TooFewRowsWarning
     from mercer.models.deciding._classifier import decider_of as decider_of
+    from mercer.models.deciding._figures import alarms_in_hindsight as alarms_in_hindsight
     from mercer.models.deciding._figures import decision_figures as decision_figures
     from mercer.models.deciding._sentences import TOO_FEW_ROWS as TOO_FEW_ROWS
     from mercer.models.deciding._sentences import check_costs as check_costs
@@ -100,7 +101,14 @@ __all__ = [
 
 # What `mercer compare` makes its models with, and what other commands ask.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
-_DECIDING = ("TOO_FEW_ROWS", "check_costs", "check_recall", "decider_of", "decision_figures")
+_DECIDING = (
+    "TOO_FEW_ROWS",
+    "alarms_in_hindsight",
+    "check_costs",
+    "check_recall",
+    "decider_of",
+    "decision_figures",
+)
 _FOR_MERCER = (
     *_MAKING, *_DECIDING, "familiarity_notes", "find_sets", "import_skops_quickly", "within",
 )  # fmt: skip
@@ -124,7 +132,7 @@ __getattr__, __dir__ = _names_when_asked(
             "TooFewRowsWarning",
             "decider_of",
         ),
-        "deciding._figures": ("decision_figures",),
+        "deciding._figures": ("alarms_in_hindsight", "decision_figures"),
         "deciding._sentences": ("TOO_FEW_ROWS", "check_costs", "check_recall"),
         "files._model_card": ("ModelCard",),
         "files._model_file": (

@@ -36,6 +36,8 @@ RUN = (
     "mercer fit people.csv --target income -o income.skops",
     "mercer predict income.skops new.csv -o predictions.csv",
     "mercer info income.skops",
+    "mercer fit people.csv --target income --recall high=0.9 -o wish.skops",
+    "mercer fit people.csv --target income --costs costs.csv -o costs.skops",
     "mercer project people.csv --target income -o map.csv",
     "mercer measure january.csv february.csv",
     "mercer density people.csv --columns age,hours",
