@@ -24,7 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, refuse_tensor, to_numpy
 from mercer.kernels import KernelExpansion, WindowSums
 from mercer.samples import refuse_dask
-from mercer.tables import FeatureClipper, SoftRankScaler, decode_rows, source_columns
+from mercer.tables import (
+    FeatureClipper,
+    SoftRankScaler,
+    decode_rows,
+    is_preprocessor,
+    source_columns,
+)
 
 # Each column of what they return is made of the same column of what they are given.
 _BY_COLUMN = (
@@ -78,7 +84,7 @@ class Setting:
         model = getattr(model, "best_estimator_", model)  # of a search
         steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         before = [step for step in steps[:-1] if not _is_nothing(step)]
-        if len(before) == 1 and _is_table(before[0]):
+        if len(before) == 1 and is_preprocessor(before[0]):
             return cls._of_table(before[0], steps[-1])
         if all(isinstance(step, _BY_COLUMN) for step in before):
             return cls._of_scalers(before, steps[-1], _names(model))
@@ -209,12 +215,6 @@ def check_count(name: str, count: Any, least: int) -> None:
 
 def _is_nothing(step: Any) -> bool:
     return step is None or step == "passthrough"
-
-
-def _is_table(step: Any) -> bool:
-    """Whether a step is the preprocessing of :mod:`mercer.tables`, whose parts have these names."""
-    parts = {"number", "missing", "date", "time", "undated", "category"}
-    return isinstance(step, ColumnTransformer) and {name for name, *_ in step.transformers} <= parts
 
 
 def _innermost(model: Any) -> Any:
