@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
+from mercer.classifiers._calibration import (
+    CalibratedClassifier,
+    LeftOutRows,
+    left_out_temperature,
+)
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors, ise_scores, plane_scores
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
+from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
 from mercer.kernels import (
     KERNELS,
@@ -26,7 +32,7 @@ from mercer.kernels import (
     kernel_function,
     overlap_width,
 )
-from mercer.samples import ProbabilityClassifier, SortedSample, check_training, home_of, refuse_dask
+from mercer.samples import SortedSample, check_training, home_of, refuse_dask, safe_log
 from mercer.sums import group_sums, kernel_sum
 
 # By bytes of a number: what of the distance of rows from their class mean may be rounding.
@@ -36,7 +42,7 @@ _LEAST = {4: 2e-6, 8: 4e-15}
 _WIDE = 0.02
 
 
-class ISEClassifier(ProbabilityClassifier):
+class ISEClassifier(CalibratedClassifier):
     r"""Classify by distances between means of windows in feature space.
 
     The integrated squared error (ISE) of two Parzen estimates is the squared distance of their
@@ -103,6 +109,10 @@ class ISEClassifier(ProbabilityClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is clearly not the best.
+    calibration : {"loo"} or None, default="loo"
+        How sure probabilities are.  "loo" divides the scores by the temperature at which training
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; None
+        takes the scores at their word.  No prediction changes.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -130,6 +140,9 @@ class ISEClassifier(ProbabilityClassifier):
         Sum of the learned weights on one side, only where weights are learned.
     intercept_ : array of shape (n_sides,)
         Only with ``weighting="margin"``.
+    temperature_ : float
+        What scores are divided by before their soft-max gives probabilities; 1 without
+        calibration.
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
@@ -203,6 +216,7 @@ class ISEClassifier(ProbabilityClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "calibration": [StrOptions({"loo"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
@@ -217,6 +231,7 @@ class ISEClassifier(ProbabilityClassifier):
         C: float = 1.0,
         scoring: str = "accuracy",
         loo_rows: int | None = 2**15,
+        calibration: str | None = "loo",
         tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
@@ -227,6 +242,7 @@ class ISEClassifier(ProbabilityClassifier):
         self.C = C
         self.scoring = scoring
         self.loo_rows = loo_rows
+        self.calibration = calibration
         self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -273,16 +289,41 @@ class ISEClassifier(ProbabilityClassifier):
             {rule: partial(self._left_out_ways, rule) for rule in rules},
             lambda bandwidths: LeftOutVectors.of(sample, bandwidths, None, kernel, links=links),
         )
-        self.bandwidth_, self.rule_ = found.bandwidth, found.rule
+        self.bandwidth_, self.rule_, self.temperature_ = found.bandwidth, found.rule, 1.0
         if found.results is not None:
             self.loo_results_ = found.results
         if not learns:
-            self._fit_means(sample, kernel, cast(LeftOutVectors | None, found.ladder))
+            chosen = cast(LeftOutVectors | None, found.ladder)
+            self._fit_means(sample, kernel, chosen)
+            if self.calibration == "loo" and isinstance(self.bandwidth_, float):
+                self._calibrate(sample, kernel, chosen)
         elif isinstance(self.bandwidth_, float):
             self._fit_weights(sample, kernel)
         else:
             raise ValueError(f"{option} takes one width for all classes; give one bandwidth.")
         return self
+
+    def _calibrate(
+        self, sample: SortedSample, kernel: Kernel, chosen: LeftOutVectors | None
+    ) -> None:
+        """Set the temperature, with the means that are there."""
+        left_out: LeftOutRows
+        if chosen is not None and itemsize(self.X_fit_) == itemsize(sample.X):
+            left_out = chosen
+        else:
+            # The means may be those of float64 where the rows are float32.
+            X = array_namespace(sample.X).astype(sample.X, self.X_fit_.dtype)
+            counts, links = self.class_count_, None
+            norms = self.squared_norms_
+            if self.rule_ == "append":
+                links = safe_log((self._cross - norms) * counts)
+            widths = np.full(sample.n_classes, self._width)
+            left_out = OwnTermsLeftOut(
+                replace(sample, X=X), sample.weights, widths, kernel, norms * counts**2, links
+            )
+        ways = partial(self._left_out_ways, self.rule_)
+        shares = sample.counts
+        self.temperature_ = left_out_temperature(left_out, sample, ways, shares, self.loo_rows)
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the scores of rows from classes without them; of "append", also by whole ones."""

@@ -39,10 +39,13 @@ from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
+from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
+from mercer.comparison._record import DecisionRecord as DecisionRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import SetsRecord as SetsRecord
 from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
@@ -99,10 +102,13 @@ _FOR_MERCER = (
     "ClassRecord",
     "ColumnRecord",
     "ColumnShareRecord",
+    "DecisionLineRecord",
+    "DecisionRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",
     "QuestionRecord",
+    "SetsRecord",
     "SplitsRecord",
     "add_map",
     "record_comparison",

@@ -148,6 +148,23 @@ class HardRowsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetsRecord:
+    """How many of the tested rows a model decides alone, by sets of classes that may be right.
+
+    ``coverage`` is the share of sets that should hold the true class; of ``rows``, tested rows of
+    all rounds, ``alone`` have one class in the set, the true one in ``right`` of them, and ``held``
+    have a set with the true class.
+    """
+
+    model: str
+    coverage: float
+    rows: int
+    alone: int
+    right: int
+    held: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ColumnShareRecord:
     """What a kernel makes of a column: its share in the distance of rows, and its scale.
 
@@ -171,6 +188,43 @@ class MapRecord:
     notes: tuple[str, ...] = ()
     kernel: str = ""
     columns: tuple[ColumnShareRecord, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionLineRecord:
+    """What a rule comes to on the rows that were tested, beside the most probable class.
+
+    Of costs the mean of a row; of a wish the share of the class that is found, the share of what is
+    named that is so, and false alarms in 1 000 rows.  Those of the most probable class begin with
+    ``plain_``, and are None where a model has no probabilities that were kept.
+    """
+
+    name: str
+    mean_cost: float | None = None
+    plain_mean_cost: float | None = None
+    recall: float | None = None
+    precision: float | None = None
+    alarms: float | None = None
+    plain_recall: float | None = None
+    plain_precision: float | None = None
+    plain_alarms: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRecord:
+    """How answers follow from probabilities, and what that comes to for every model.
+
+    ``costs`` has the true class in rows and the answer in columns, in the order of the classes; of
+    a wish ``wanted`` is the share of ``class_name`` that is to be found, with this confidence.
+    ``note`` says where the class has too few rows for it.
+    """
+
+    costs: tuple[tuple[float, ...], ...] | None = None
+    class_name: str | None = None
+    wanted: float | None = None
+    confidence: float | None = None
+    note: str = ""
+    lines: tuple[DecisionLineRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,8 +268,13 @@ class ComparisonRecord:
         The model with the best mean score.
     leaders : tuple of str
         The leader and those that cannot be told from it, at most four, without the floor.
+    decision : DecisionRecord or None
+        The rule that answers follow, and what it comes to; None where they are the most probable
+        classes.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
+    sets : SetsRecord or None
+        How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
     fit_command, python : str
@@ -245,7 +304,9 @@ class ComparisonRecord:
     longer_command: str | None = None
     leader: str
     leaders: tuple[str, ...]
+    decision: DecisionRecord | None = None
     hard_rows: HardRowsRecord
+    sets: SetsRecord | None = None
     map: MapRecord
     fit_command: str
     python: str

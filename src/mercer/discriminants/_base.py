@@ -4,19 +4,21 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Array, FloatArray, like
+from mercer._arrays import Array, FloatArray, like, take_rows
 from mercer._memory import by_slabs, explain_full_device
 from mercer.discriminants._choice import Candidates, column_shares, describe_choice
 from mercer.discriminants._trial import Trial
 from mercer.kernels import KernelExpansion, KernelFunction
 from mercer.samples import (
-    ProbabilityClassifier,
+    SetClassifier,
     check_new_rows,
     check_priors,
+    log_normalise,
     on_dask,
     validate_training,
     warn_of_scales,
@@ -29,7 +31,7 @@ _ONE_WIDTH = ("auto", "rbf", "exponential", "laplacian")
 
 
 @on_dask(transform=lambda m: (m._n_features_out, np.float64))
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier):
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetClassifier):
     """Classify and project by discriminants Σⱼ αⱼ k(x, xⱼ).
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
@@ -46,6 +48,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
     priors: Any
     rule: str
     temperature_: float
+    loo_proba_: Array
+    loo_rows_: NDArray[np.int64]
     _kernel: KernelFunction
     _rule_coef: Array
     _rule_intercept: Array
@@ -130,6 +134,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Prob
         """Set the rule that turns discriminants into scores, and its temperature."""
         self.temperature_ = temperature
         self._rule_coef, self._rule_intercept = (A / self.temperature_ for A in (coef, intercept))
+
+    def _set_left_out(self, scores: Array, rows: NDArray[np.int64], of_row: Array) -> None:
+        """Set what rows of the fit would have been answered, had they been left out.
+
+        `scores` are scores of the rule before the temperature, of rows without their copies;
+        `rows` are row numbers of the table, and `of_row` says which score is that of each.
+        """
+        logs = log_normalise(scores / self.temperature_)
+        shares = array_namespace(logs).exp(logs)
+        self.loo_proba_ = take_rows(shares, of_row)
+        self.loo_rows_ = rows
 
     def _check_components(self, n_classes: int) -> None:
         """Raise ValueError for more components than there are discriminants."""

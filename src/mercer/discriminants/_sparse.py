@@ -40,6 +40,8 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
+    LeftOutScores,
+    Sample,
     check_class_weight,
     check_new_rows,
     dense_rows,
@@ -178,6 +180,12 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Ridge.
     temperature_ : float
         What the logarithms of probabilities were divided by; 1 without calibration.
+    loo_proba_ : ndarray of shape (n_rows, n_classes)
+        Probabilities that some of the rows, at most 10 000 and their copies, would have got, had
+        they been left out; the nodes were chosen with them.  Not of rows in blocks, and not after
+        `partial_fit`.
+    loo_rows_ : ndarray of int of shape (n_rows,)
+        Which of the rows given they are.
     support_ : ndarray of int of shape (n_nodes,)
         Rows that are nodes, in the order in which they were taken.
     X_fit_ : ndarray of shape (n_nodes, n_features)
@@ -368,7 +376,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self._set_support(sample.rows[nodes], sample.codes[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
-        self._finish(n_nodes, self._calibrate(*drawn, n_nodes))
+        outputs, judged = self._leave_out(*drawn, n_nodes)
+        self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes, in_class))
+        self._set_left_out_of(outputs, judged, sample, sampled)
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -538,17 +548,15 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         options = (log_priors(self.priors_), self.scoring)
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
-    def _calibrate(
+    def _leave_out(
         self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
-    ) -> float:
-        """Return the temperature of the fit on the first nodes, from fitted rows that are left out.
+    ) -> tuple[Array, Coding]:
+        """Return scores of the fit on the first nodes for fitted rows that are left out.
 
         `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
-        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: they
-        do not count.
+        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: in
+        the coding that is returned they do not count.
         """
-        if self.calibration is None:
-            return 1.0
         xp = array_namespace(X)
         found: list[tuple[Array, Array]] = []
         bytes_per_row = 4 * 8 * self.X_fit_.shape[0]  # kernels, coordinates and their squares
@@ -557,10 +565,35 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             part, share = coding.part(rows).like(K), like(units[rows], K)
             found += left_out_outputs(self._path, K, part, share, [n_nodes])
         outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
-        priors, coding = log_priors(self.priors_), coding.like(outputs)
-        weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
-        coding = replace(coding, rule_weights=weights)
-        return self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        weights = np.where(to_numpy(left) > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
+        return outputs, replace(coding, rule_weights=weights)
+
+    def _set_left_out_of(
+        self, outputs: Array, judged: Coding, sample: Sample, sampled: NDArray[np.intp]
+    ) -> None:
+        """Set what rows of a sample would have been answered, had they been left out."""
+        scores = self._path.rule(len(self._path), log_priors(self.priors_)).scores(outputs)
+        place = np.full(len(sample.rows), -1)
+        counted = np.flatnonzero(judged.rule_weights > 0)
+        place[sampled[counted]] = counted
+        of_row = place[sample.index]
+        self._set_left_out(scores, sample.given[of_row >= 0], of_row[of_row >= 0])
+
+    def _calibrate(
+        self, outputs: Array, judged: Coding, n_nodes: int, in_class: NDArray[np.float64]
+    ) -> float:
+        """Return the temperature of the fit on the first nodes, from what `_leave_out` returned.
+
+        `in_class` is the sample weight of each class.  The scores of these rows are kept for sets.
+        """
+        priors = log_priors(self.priors_)
+        rule, temperature = self._path.rule(n_nodes, priors), 1.0
+        if self.calibration is not None:
+            temperature = rule.calibrate(outputs, judged.like(outputs), priors)
+        known = np.where(judged.rule_weights > 0, judged.stands_for(in_class), 0.0)
+        scores = rule.scores(outputs) / temperature
+        self._left_out = LeftOutScores.of(scores, judged.like(outputs).labels, known)
+        return temperature
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState
@@ -597,6 +630,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _finish(self, n_nodes: int, temperature: float) -> None:
         """Set the fitted attributes of the fit on the first nodes."""
+        for of_earlier_rows in ("loo_proba_", "loo_rows_"):
+            self.__dict__.pop(of_earlier_rows, None)
         path = self._path = self._path.head(n_nodes)
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale

@@ -11,6 +11,7 @@
     column_importances ──▶ what is lost when a column is shuffled                  _importances
     partial_dependence ──▶ probabilities along a column                            _dependence
     column_interaction ──▶ whether two columns act together                        _dependence
+    explain_table ──▶ all of it for some rows of a table, in words                 _table_reasons
 
 >>> from sklearn.datasets import load_iris
 >>> from mercer import KernelFisherDiscriminant
@@ -30,17 +31,36 @@ from mercer.explanations._dependence import (
 )
 from mercer.explanations._importances import ColumnImportances, column_importances
 from mercer.explanations._row_reasons import RowReasons, explain_rows
+from mercer.explanations._table_reasons import (
+    ColumnPart,
+    ColumnWeight,
+    ExplainedRow,
+    SpeakingRow,
+    TableReasons,
+    explain_table,
+    main_reasons,
+)
+from mercer.explanations._table_reasons import value_text as value_text
 from mercer.explanations._training_rows import TrainingRows, readable_rows
 
 __all__ = [
     "ColumnImportances",
     "ColumnInteraction",
+    "ColumnPart",
+    "ColumnWeight",
+    "ExplainedRow",
     "PartialDependence",
     "RowReasons",
+    "SpeakingRow",
+    "TableReasons",
     "TrainingRows",
     "column_importances",
     "column_interaction",
     "explain_rows",
+    "explain_table",
+    "main_reasons",
     "partial_dependence",
     "readable_rows",
 ]
+# Pages write values with it; it may change without notice.
+_FOR_MERCER = ("value_text",)

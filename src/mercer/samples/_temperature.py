@@ -12,8 +12,10 @@ from array_api_compat import array_namespace, device
 
 from mercer._arrays import Array
 
-# Temperatures lie between these, and are found in so many halvings of the logarithm.
-_LEAST, _MOST, _HALVINGS = 1e-3, 1e3, 30
+# Temperatures lie between these, and their logarithms are found to within the third.
+_LEAST, _MOST, _CLOSE = 1e-3, 1e3, 1e-9
+# A score may be lower than this, but its square would leave the range of floating point.
+_LOWEST = -1e150
 
 
 def fit_temperature(scores: Array, labels: Array, weights: Array) -> float:
@@ -53,17 +55,29 @@ def fit_temperature(scores: Array, labels: Array, weights: Array) -> float:
     target = xp.where(own, 1.0 - wrong, (wrong / others)[:, None])
     wanted = weights @ xp.sum(xp.where(possible, target * relative, 0.0), axis=1)
 
-    def slope(log_inverse: float) -> float:
-        """Return the derivative of the log-loss by 1/T."""
-        shares = xp.where(possible, xp.exp(math.exp(log_inverse) * relative), 0.0)
+    def slopes(log_inverse: float) -> tuple[float, float]:
+        """Return the derivative of the log-loss by 1/T, and how that one changes with log 1/T."""
+        inverse = math.exp(log_inverse)
+        shares = xp.where(possible, xp.exp(inverse * relative), 0.0)
         shares = shares / xp.sum(shares, axis=1, keepdims=True)
-        return float(weights @ xp.sum(shares * relative, axis=1) - wanted)
+        mean = xp.sum(shares * relative, axis=1)
+        spread = xp.maximum(relative - mean[:, None], xp.full_like(relative, _LOWEST))
+        variance = xp.sum(shares * spread**2, axis=1)
+        return float(weights @ mean - wanted), inverse * float(weights @ variance)
 
     low, high = -math.log(_MOST), -math.log(_LEAST)
-    ends = (slope(low), slope(high))
+    ends = (slopes(low)[0], slopes(high)[0])
     if not all(map(math.isfinite, ends)) or ends == (0, 0):
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
-    return math.exp(-(low + high) / 2)
+    if ends[0] >= 0 or ends[1] <= 0:
+        return _MOST if ends[0] >= 0 else _LEAST
+    at, step = 0.0, high - low
+    while high - low > _CLOSE and abs(step) > _CLOSE:
+        slope, growth = slopes(at)
+        low, high = (low, at) if slope > 0 else (at, high)
+        # Newton's step, unless it leaves the bracket or the steps do not shrink to their halves.
+        newton = -slope / growth if growth > 0 else math.inf
+        is_good = low < at + newton < high and abs(newton) <= abs(step) / 2
+        step = newton if is_good else (low + high) / 2 - at
+        at = at + step
+    return math.exp(-at)

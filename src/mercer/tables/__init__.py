@@ -39,6 +39,7 @@ without the target.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from mercer._system.lazy import names_when_asked as _names_when_asked
+from mercer.tables._cost_table import cost_table
 from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
 from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
@@ -66,6 +67,7 @@ __all__ = [
     "MissingPackageError",
     "SoftRankScaler",
     "Table",
+    "cost_table",
     "describe_columns",
     "make_preprocessor",
     "match_columns",

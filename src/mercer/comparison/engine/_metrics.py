@@ -22,6 +22,10 @@ from mercer.comparison.tests._pairs import check_labels
 METRICS = tuple(vocabulary.METRICS)
 LOWER_IS_BETTER = frozenset(name for name in METRICS if vocabulary.METRICS[name].lower_is_better)
 
+# From a fitted estimator and test samples: the classes that may be right, a column per class in the
+# order of its `classes_`; None where it does not tell.
+FindSets = Callable[[Any, Any], npt.NDArray[np.bool_] | None]
+
 # Classes as positions in the sorted list of them.
 Codes = npt.NDArray[np.intp]
 
@@ -73,14 +77,19 @@ def score_all(
     are_probabilities: bool,
     n_classes: int,
     positive: int,
+    costs: FloatArray | None = None,
 ) -> dict[str, float]:
-    """Compute every metric that can be had; the others are NaN.
+    """Compute every metric that can be had; the others are NaN, and without costs there is none.
 
     With two classes, F1 and the average precision are those of the ``positive`` one. With more,
     F1, the area under the ROC curve and the average precision are means over the classes that the
     split tests, each against all others.
     """
     scores = dict.fromkeys(METRICS, np.nan)
+    if costs is None:
+        del scores["cost"]
+    else:
+        scores["cost"] = float(costs[truth, predicted].mean())
     tested = np.unique(truth)
     scores["accuracy"] = float(np.mean(truth == predicted))
     scores["balanced"] = float(np.mean([np.mean(predicted[truth == c] == c) for c in tested]))
@@ -147,12 +156,15 @@ class OneScorer:
 class AllMetrics:
     """Judges a fitted estimator by every metric, from its predictions and its outputs.
 
-    ``positive`` is the class that F1 and average precision look for when there are two.
-    Predictions are kept as positions among the classes.
+    ``positive`` is the class that F1 and average precision look for when there are two, and
+    ``costs`` what it costs to answer the class of the column for that of the row.
+    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets.
     """
 
     classes: npt.NDArray[np.generic]
     positive: int
+    costs: FloatArray | None = None
+    find_sets: FindSets | None = None
 
     def __call__(
         self,
@@ -171,6 +183,7 @@ class AllMetrics:
             are_probabilities=are_probabilities,
             n_classes=len(self.classes),
             positive=self.positive,
+            costs=self.costs,
         )
         is_kept = outputs is not None and outputs.size <= _MOST_OUTPUTS
         return {
@@ -178,7 +191,17 @@ class AllMetrics:
             "predicted": codes,
             "outputs": outputs.astype(np.float32) if outputs is not None and is_kept else None,
             "are_probabilities": are_probabilities,
+            "sets": self._sets(estimator, X),
         }
+
+    def _sets(self, estimator: Any, X: Any) -> npt.NDArray[np.bool_] | None:
+        """Return the sets of samples, a column for each class of the table."""
+        found = None if self.find_sets is None else self.find_sets(estimator, X)
+        if found is None:
+            return None
+        sets = np.zeros((len(found), len(self.classes)), dtype=bool)
+        sets[:, _codes(np.asarray(estimator.classes_), self.classes)] = found
+        return sets
 
 
 def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:

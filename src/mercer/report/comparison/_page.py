@@ -17,6 +17,7 @@ from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
+from mercer.report.comparison._decision import view_decision
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
     ModelLine,
@@ -26,6 +27,7 @@ from mercer.report.comparison._ranking import (
     pair_lines,
     scores_by_split,
 )
+from mercer.report.comparison._sets import sets_sentence
 
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
@@ -94,12 +96,14 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         chart=_draw_scores(comparison, lines),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
+        decision=record.decision and view_decision(record.decision, [one.name for one in classes]),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(
             {name: curves["leaders"].get(name, _NO_CURVES) for name in leaders}, colours
         ),
         measures=other_measures(comparison),
+        about_sets=sets_sentence(record.sets),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
         families=_families(record),
