@@ -45,6 +45,8 @@ _BY_COLUMN = (
 )
 # Beyond this, scores are no finite numbers: a window of bounded support reaches no row.
 _LARGEST_SCORE = 1e100
+# Scores are log odds if they say so to this, where no probability is below the other.
+_SAME_ODDS, _LEAST_SHARE = 1e-4, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,21 +162,28 @@ class Setting:
         """Whether scores are the classifier's own, and not its probabilities."""
         return hasattr(self.model, "decision_function")
 
-    @property
-    def unit(self) -> str:
-        """What a difference of two scores is."""
+    def unit_of(self, Z: FloatArray, scores: FloatArray) -> str:
+        """Return what differences of the scores of these rows are."""
         if not self.has_scores:
             return "probability"
-        is_log = hasattr(self.model, "predict_log_proba") or hasattr(self.model, "predict_proba")
-        return "log odds" if is_log else "score"
+        if not hasattr(self.model, "predict_proba"):
+            return "score"
+        shares = self.probabilities(Z)
+        told = (shares > _LEAST_SHARE).all(axis=1)
+        logs = np.log(shares[told])
+        rest = (logs - logs[:, :1]) - (scores[told] - scores[told, :1])
+        is_log = np.abs(rest).max(initial=0.0) < _SAME_ODDS
+        return "log odds" if hasattr(self.fitted, "_log_odds") or is_log else "score"
 
     def scores(self, Z: FloatArray) -> FloatArray:
-        """Return a score of each class: what the classifier decides by, or probabilities."""
+        """Return a score of each class: log odds, what else it decides by, or probabilities."""
         if not self.has_scores:
             return self.probabilities(Z)
         found = np.asarray(to_numpy(self.model.decision_function(self._as_fitted(Z))), np.float64)
         if found.ndim == 1:
             found = np.column_stack([-found / 2, found / 2])
+        if hasattr(self.fitted, "_log_odds"):  # Scores of some have no temperature.
+            found = np.asarray(to_numpy(self.fitted._log_odds(found)), np.float64)
         if not np.abs(found).max(initial=0.0) < _LARGEST_SCORE:
             raise ValueError(
                 f"{type(self.fitted).__name__} has scores that are not finite here, because no "
