@@ -435,7 +435,9 @@ class ISEClassifier(CalibratedClassifier):
         )
         own = codes[:, None] == np.arange(len(norms))
         coef = np.where(own, shares[:, None] * (one - none), 0.0)
-        return KernelExpansion(function, self.X_fit_, coef, none)
+        temperature, biases = vars(self).get("temperature_", 1.0), vars(self).get("biases_", 0.0)
+        intercept = (none + to_numpy(biases)) / temperature
+        return KernelExpansion(function, self.X_fit_, coef / temperature, intercept)
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""
