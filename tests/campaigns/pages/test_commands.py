@@ -35,6 +35,7 @@ RUN = (
     "mercer datasets",
     "mercer fit people.csv --target income -o income.skops",
     "mercer predict income.skops new.csv -o predictions.csv",
+    "mercer explain income.skops new.csv -o reasons.html",
     "mercer info income.skops",
     "mercer project people.csv --target income -o map.csv",
     "mercer measure january.csv february.csv",
