@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from mercer.cli import main
-from mercer.models import load_model, make_model
+from mercer.models import load_model, make_model, predict_set
 from mercer.tables import match_columns, read_table, split_target
 
 SCRIPT = "<script>alert(1)</script>"
@@ -143,6 +143,64 @@ def test_predict_json(folder, capsys, tmp_path):
     assert set(found["rows"][0]) == {"predicted", f"p({SCRIPT})", "p(=1+1)", "p(c)", "familiarity"}
     assert main([*arguments, "-o", str(tmp_path / "p.csv")]) == 0
     assert "rows" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def fisher(folder):
+    """A kernel model in a file."""
+    path = folder / "fisher.skops"
+    assert (
+        main(["fit", str(folder / "people.csv"), "-t", "class", "-m", "fisher", "-o", str(path)])
+        == 0
+    )
+    return path
+
+
+def test_sets_are_written_as_a_clerk_reads_them(folder, fisher, capsys, tmp_path):
+    output = tmp_path / "sets.csv"
+    command = ["predict", str(fisher), str(folder / "new.csv"), "--coverage", "0.95"]
+    assert main([*command, "-o", str(output)]) == 0
+    captured = capsys.readouterr()
+    found = pd.read_csv(output, dtype=str)
+    assert list(found)[:2] == ["predicted", "set"]
+    model, card = load_model(fisher)
+    new = match_columns(read_table(folder / "new.csv"), card.columns)
+    sets = predict_set(model, new.frame, 0.95)
+    sizes = set()
+    for row, text, predicted in zip(sets, found["set"], found["predicted"], strict=True):
+        names = [name for name, is_in in zip(card.classes, row, strict=True) if is_in]
+        sizes.add(len(names))
+        if len(names) == 1:
+            assert text == predicted
+        else:
+            assert text == f"too close to call: {', '.join(names[:-1])} or {names[-1]}"
+    assert len(sizes) > 1
+    n_alone = int((sets.sum(axis=1) == 1).sum())
+    assert (
+        f"At a coverage of 95 %, {n_alone} rows have one class in the set, and {30 - n_alone} rows "
+        "are too close to call."
+    ) in captured.err
+
+
+def test_sets_are_lists_in_json(folder, fisher, capsys):
+    command = ["predict", str(fisher), str(folder / "people.csv"), "--coverage", "0.9", "--json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    for row in found["rows"]:
+        assert row["predicted"] in row["set"]
+    truth = pd.read_csv(folder / "people.csv")["class"]
+    held = np.mean([name in row["set"] for name, row in zip(truth, found["rows"], strict=True)])
+    assert f"{100 * held:.1f} % of the sets hold the class that the table has." in found["notes"]
+
+
+def test_sets_that_cannot_be_had_are_refused_in_one_sentence(folder, fisher, capsys):
+    new = folder / "new.csv"
+    fails(
+        ["predict", folder / "m.skops", new, "--coverage", "0.9"], capsys,
+        "A logistic model has no sets", "leave --coverage out, or fit again with --model fisher",
+    )  # fmt: skip
+    for coverage in ("0", "1", "90", "nan"):
+        fails(["predict", fisher, new, "--coverage", coverage], capsys, "above 0 and below 1")
 
 
 def test_predict_finds_columns_by_name_and_explains_what_is_new(folder, capsys, tmp_path):

@@ -22,8 +22,8 @@ from mercer.models import CappedClassifier, OnDevice, TunedClassifier
 from test_public_api import PACKAGES
 
 METHODS = (
-    "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
-    "score_samples",
+    "predict", "predict_proba", "predict_log_proba", "predict_set", "decision_function",
+    "transform", "score_samples",
 )  # fmt: skip
 
 # Estimators around another one.  One cell and room for all rows: then no fold and no draw, which

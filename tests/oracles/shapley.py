@@ -1,9 +1,10 @@
-"""Shapley's value as it is defined: over all subsets of the players."""
+"""Shapley's value as it is defined, over all subsets of the players, for scores of classifiers."""
 
 from itertools import combinations
 from math import factorial
 
 import numpy as np
+import pytest
 
 
 def shapley_values(game, n_players):
@@ -27,3 +28,36 @@ def swap_game(score, row, background, groups):
         return float(np.mean(score(mixed)))
 
     return game
+
+
+def blobs(n=60, n_columns=4, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    score = X[:, 0] + X[:, 1] * X[:, 2 % n_columns] + 0.3 * rng.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+
+
+def difference(model, one, other):
+    """The public score of a class less that of another, as a function of rows."""
+
+    def score(rows):
+        found = model.decision_function(rows)
+        if found.ndim == 1:
+            return found if one == 1 else -found
+        return found[:, one] - found[:, other]
+
+    return score
+
+
+def assert_exact(model, X, background, reasons, groups=None):
+    groups = np.arange(X.shape[1]) if groups is None else groups
+    for i, row in enumerate(X):
+        one, other = (
+            list(model.classes_).index(names[i]) for names in (reasons.predicted, reasons.against)
+        )
+        game = swap_game(difference(model, one, other), row, background, groups)
+        expected = shapley_values(game, groups.max() + 1)
+        size = np.abs(expected).max() + abs(reasons.base[i])
+        np.testing.assert_allclose(reasons.shares[i], expected, rtol=1e-7, atol=1e-8 * size)
+        assert reasons.base[i] == pytest.approx(game(set()), rel=1e-7, abs=1e-8 * size)
+        assert reasons.scores[i] == pytest.approx(game(set(range(len(expected)))), rel=1e-7)

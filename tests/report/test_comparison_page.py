@@ -459,3 +459,31 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     for model in content["models"]:
         assert f"{model['score']:.3f}" in ranking
     assert "60 rows in two dimensions" in _part(path, "map")
+
+
+def _with_sets(**changes):
+    counts = {"model": NASTY, "coverage": 0.9, "rows": 740, "alone": 592, "right": 550, "held": 670}
+    return make_content(sets={**counts, **changes})
+
+
+def test_the_page_says_what_is_decided_and_what_is_too_close_to_call(tmp_path):
+    page = write_comparison_report(write_folder(tmp_path, content=_with_sets()))
+    assert (
+        f"Asked for sets of classes that hold the true one in 90 % of rows, {NASTY} decides 80.0 % "
+        "of the 740 tested rows alone, and 20.0 % are too close to call. The sets hold the true "
+        "class in 90.5 % of rows; one class alone is right in 92.9 %."
+    ) in _part(page, "curves").replace("\u202f", " ")
+    assert NASTY not in page.read_text(encoding="utf-8")
+
+
+def test_a_model_that_is_right_often_enough_decides_all_rows(tmp_path):
+    content = _with_sets(alone=740, right=710, held=710)
+    page = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(page, "curves").replace("\u202f", " ")
+    assert (
+        f"{NASTY} answers all 740 tested rows with one class: that alone is right in 95.9 %" in said
+    )
+
+
+def test_without_sets_nothing_is_said_of_them(page):
+    assert "too close to call" not in page.read_text(encoding="utf-8")

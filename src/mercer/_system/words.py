@@ -174,17 +174,17 @@ def limit_of_bytes(n_bytes: int) -> str:
     return count_of(n_bytes, "byte")
 
 
-def listed(texts: Sequence[str], *, most: int | None = None) -> str:
+def listed(texts: Sequence[str], *, most: int | None = None, word: str = "and") -> str:
     """Join texts as a sentence does, the first few where `most` says so.
 
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
-    ('a, b and c', 'a, b and 2 more')
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2), listed(["a", "b"], word="or")
+    ('a, b and c', 'a, b and 2 more', 'a or b')
     """
     texts = [str(text) for text in texts]
     if most is not None and len(texts) > most:
         texts = [*texts[:most], f"{grouped(len(texts) - most)} more"]
     *first, last = texts or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def quoted(value: Any) -> str:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -43,6 +44,7 @@ _MOST_JOBS = 8  # No more are started by default: every process has its own copy
 _ROUNDS_TO_AIM_AT = 10  # In so many rounds every row is tested once.
 # With fewer rows in a class there would be fewer folds than this, as every fold tests each class.
 _MIN_CLASS_ROWS = 5
+_SETS_COVERAGE = 0.9  # of the sets by which rows are decided, or too close to call
 _BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
@@ -113,6 +115,7 @@ def compare(
         compile_models,
         describe_model,
         exact_rows_within,
+        find_sets,
         make_models,
         max_rows_within,
     )
@@ -168,6 +171,7 @@ def compare(
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
                 random_state=seed,
+                find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
             )
     except KeyboardInterrupt:
@@ -198,6 +202,7 @@ def compare(
         ),
         the_map=the_map,
         seed=seed,
+        sets_coverage=_SETS_COVERAGE,
     )
     files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)

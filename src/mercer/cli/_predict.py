@@ -22,6 +22,7 @@ from mercer.cli._output import (
     visible,
 )
 from mercer.cli._reading import Delimiter, Reading, Sheet
+from mercer.cli._sets import NamedSets, check_has_sets, check_sets_coverage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,13 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="A column of the new table to put first, such as an id."),
     ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="Such as 0.9: add a column with the classes that may be right, which holds the "
+            "true one in that share of rows."
+        ),
+    ] = None,
     sheet: Sheet = None,
     delimiter: Delimiter = None,
     device: Device = "cpu",
@@ -55,6 +63,8 @@ def predict(
     Columns are found by name, in any order; rows keep their order.
     The answer has the columns to keep, "predicted", a "p(class)" for every class and "familiarity":
     the share of training rows that lie farther out than the row; 0 is farther out than all of them.
+    With --coverage it has a "set" too: one class, or "too close to call" and the classes that may
+    be right.
     --explain adds the three columns of each row that speak most for the answer (+) or against it;
     mercer explain writes a page.
 
@@ -66,6 +76,7 @@ def predict(
     if output is not None:
         check_output(output, (".csv", ".tsv", ".parquet"))
     place = resolve_device(device)
+    check_sets_coverage(coverage)
     with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
         warnings.simplefilter("always")
         import_skops_quickly()
@@ -73,6 +84,8 @@ def predict(
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
     notes += [card.decision] if card.decision else []
     notes += on_the_cpu([card.model], place)
+    if coverage is not None:
+        check_has_sets(pipeline, card)
     if place is not None:
         pipeline = on_device(pipeline, place)
     with status(f"reading {table} …"):
@@ -80,15 +93,23 @@ def predict(
         new = match_columns(_without_known(given, card, keep or []), card.columns)
     with status(f"predicting {len(new.frame)} rows …"):
         answers = _answers(pipeline, card, new.frame)
+        sets = None
+        if coverage is not None:
+            sets = NamedSets.of(pipeline, card, new.frame, coverage)
+            answers.insert(1, "set", sets.texts())
         far = _add_familiarity(answers, rows, new.frame)
     if explained:
         _add_reasons(answers, pipeline, rows, new.frame)
     notes += [*new.notes, *_accuracy_note(given, card, answers), *far]
+    if sets is not None:
+        notes += sets.notes(_known_classes(given, card))
     answers = _with_kept_columns(given, keep or [], answers)
 
     if output is not None:
         write_table(answers, output)
     if as_json:
+        if sets is not None and output is None:
+            answers["set"] = sets.names
         print_json(_as_json(answers, card, output, notes))
         return
     print_notes(notes)
@@ -148,19 +169,26 @@ def _add_reasons(
 
 def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:
     """Say how many are right where the new table has the target too."""
-    import numpy as np
+    known = _known_classes(given, card)
+    if known is None:
+        return []
+    share = percent(float((answers.loc[known.index, "predicted"] == known).mean()))
+    return [f"Column {card.target!r} is there: {share} of {len(known)} rows are predicted right."]
+
+
+def _known_classes(given: "Table", card: "ModelCard") -> "pd.Series[Any] | None":
+    """Return the classes of the rows that have one where the new table has the target too."""
+    import pandas as pd
 
     from mercer.tables import split_target
 
     if card.target not in given.frame:
-        return []
+        return None
     try:
         known = split_target(given, card.target, min_class_rows=1)
     except ValueError:  # With one class or none, a share of right answers says nothing.
-        return []
-    right = np.mean(answers.loc[known.X.index, "predicted"].to_numpy() == known.y)
-    share = percent(float(right))
-    return [f"Column {card.target!r} is there: {share} of {len(known.y)} rows are predicted right."]
+        return None
+    return pd.Series(known.y, index=known.X.index, dtype=object)
 
 
 def _with_kept_columns(given: "Table", names: list[str], answers: "pd.DataFrame") -> "pd.DataFrame":

@@ -45,6 +45,7 @@ from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import SetsRecord as SetsRecord
 from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
@@ -107,6 +108,7 @@ _FOR_MERCER = (
     "ModelRecord",
     "PairRecord",
     "QuestionRecord",
+    "SetsRecord",
     "SplitsRecord",
     "add_map",
     "record_comparison",

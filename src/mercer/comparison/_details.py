@@ -60,6 +60,29 @@ def confusion_counts(comparison: RoundsComparison, name: str) -> list[list[int]]
     return found
 
 
+def set_counts(comparison: RoundsComparison, name: str) -> dict[str, int]:
+    """Count test rows whose set of classes has one class, and those whose set holds the true one.
+
+    Parameters
+    ----------
+    comparison : RoundsComparison
+        What was compared.
+    name : str
+        A model with sets.
+
+    Returns
+    -------
+    dict
+        How many rows there are, over all rounds, how many have one class in the set, how many of
+        these are right, and how many sets hold the true class.
+    """
+    sets, truth = comparison.sets[name], comparison.predictions["y_true"].to_numpy()
+    held = sets[np.arange(len(sets)), np.searchsorted(comparison.classes, truth)]
+    alone = sets.sum(axis=1) == 1
+    counts = {"rows": len(sets), "alone": alone.sum(), "right": (alone & held).sum()}
+    return {key: int(count) for key, count in (counts | {"held": held.sum()}).items()}
+
+
 def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
     """Return precision–recall curves and the calibration of a model, over all rounds.
 

@@ -16,7 +16,7 @@ from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep, written_whole
 from mercer._system.formulas import write_delimited
 from mercer._system.results import check_folder, read_json, read_table
-from mercer.comparison._details import confusion_counts, curves_of, hard_rows
+from mercer.comparison._details import confusion_counts, curves_of, hard_rows, set_counts
 from mercer.comparison._record import (
     ComparisonRecord,
     DecisionRecord,
@@ -26,6 +26,7 @@ from mercer.comparison._record import (
     ModelRecord,
     PairRecord,
     QuestionRecord,
+    SetsRecord,
     SplitsRecord,
 )
 from mercer.comparison._result import RoundsComparison
@@ -74,12 +75,13 @@ def record_comparison(
     the_map: MapRecord,
     seed: int,
     decision: DecisionRecord | None = None,
+    sets_coverage: float | None = None,
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1. ``decision`` is the rule that answers
-    follow, if there is one.
+    number of each sample in the user's table, counted from 1.  ``decision`` is the rule that
+    answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets.
     """
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
@@ -110,6 +112,7 @@ def record_comparison(
             tested=hard["tested"],
             rows=tuple(HardRowRecord(**line) for line in hard["rows"]),
         ),
+        sets=_sets_record(comparison, sets_coverage),
         map=the_map,
         fit_command=fit_command,
         python=python,
@@ -117,6 +120,14 @@ def record_comparison(
         machine=machine(),
         seed=seed,
     )
+
+
+def _sets_record(comparison: RoundsComparison, coverage: float | None) -> SetsRecord | None:
+    """Return how many rows the best of the models with sets decides alone."""
+    best = next((name for name in comparison.summary.index if name in comparison.sets), None)
+    if best is None or coverage is None:
+        return None
+    return SetsRecord(model=str(best), coverage=coverage, **set_counts(comparison, best))
 
 
 def _model_records(

@@ -148,6 +148,23 @@ class HardRowsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetsRecord:
+    """How many of the tested rows a model decides alone, by sets of classes that may be right.
+
+    ``coverage`` is the share of sets that should hold the true class; of ``rows``, tested rows of
+    all rounds, ``alone`` have one class in the set, the true one in ``right`` of them, and ``held``
+    have a set with the true class.
+    """
+
+    model: str
+    coverage: float
+    rows: int
+    alone: int
+    right: int
+    held: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ColumnShareRecord:
     """What a kernel makes of a column: its share in the distance of rows, and its scale.
 
@@ -256,6 +273,8 @@ class ComparisonRecord:
         classes.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
+    sets : SetsRecord or None
+        How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
     fit_command, python : str
@@ -287,6 +306,7 @@ class ComparisonRecord:
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
     hard_rows: HardRowsRecord
+    sets: SetsRecord | None = None
     map: MapRecord
     fit_command: str
     python: str

@@ -151,6 +151,8 @@ class RoundsComparison(ShownAsTables):
         Probabilities or decision scores behind the predictions, where they are few enough to keep.
     has_probabilities : dict of name to bool
         Which of the two.
+    sets : dict of name to ndarray of bool of shape (n_rows_of_predictions, n_classes)
+        The classes that may be right, where they were asked for and an estimator tells.
     fit_seconds, predict_seconds : DataFrame of shape (n_rounds, n_estimators)
         On one thread.
     n_rows_fitted : dict of name to int
@@ -199,6 +201,7 @@ class RoundsComparison(ShownAsTables):
     predictions: pd.DataFrame
     outputs: Mapping[str, npt.NDArray[np.float32]]
     has_probabilities: Mapping[str, bool]
+    sets: Mapping[str, npt.NDArray[np.bool_]]
     fit_seconds: pd.DataFrame
     predict_seconds: pd.DataFrame
     n_rows_fitted: Mapping[str, int]

@@ -16,7 +16,13 @@ from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._result import RoundsComparison, cut_to_possible
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
-from mercer.comparison.engine._metrics import LOWER_IS_BETTER, METRICS, AllMetrics, choose_metric
+from mercer.comparison.engine._metrics import (
+    LOWER_IS_BETTER,
+    METRICS,
+    AllMetrics,
+    FindSets,
+    choose_metric,
+)
 from mercer.comparison.engine._plan import (
     Clock,
     RepeatedFolds,
@@ -52,6 +58,7 @@ def compare_in_rounds(
     n_jobs: int | None = None,
     scheduler: str | None = None,
     random_state: int | np.random.RandomState | None = None,
+    find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
 ) -> RoundsComparison:
     r"""Compare classifiers on the same splits, round after round, until the time is used.
@@ -108,6 +115,9 @@ def compare_in_rounds(
         keeps its thread until it ends.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
+    find_sets : callable, optional
+        Called with a fitted estimator and test samples: returns which classes may be right, a
+        boolean array of shape (n_samples, n_classes), or None where the estimator does not tell.
     on_progress : callable, optional
         Called with a :class:`RoundsProgress` after every fit.
 
@@ -164,7 +174,7 @@ def compare_in_rounds(
     table = None if costs is None else _check_costs(costs, len(classes))
     if metric == "cost" and table is None:
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
-    judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table)
+    judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table, find_sets=find_sets)
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True)
     splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
@@ -297,6 +307,11 @@ def _collect(
             if all(fit.outputs is not None for fit in made)
         },
         has_probabilities={name: made[0].are_probabilities for name, made in fits.items()},
+        sets={
+            name: np.concatenate([fit.sets for fit in made if fit.sets is not None])
+            for name, made in fits.items()
+            if all(fit.sets is not None for fit in made)
+        },
         fit_seconds=_by_round(fits, rounds, "fit_seconds"),
         predict_seconds=_by_round(fits, rounds, "predict_seconds"),
         n_rows_fitted={name: made[0].n_rows for name, made in fits.items()},

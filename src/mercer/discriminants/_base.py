@@ -15,7 +15,7 @@ from mercer.discriminants._choice import Candidates, column_shares, describe_cho
 from mercer.discriminants._trial import Trial
 from mercer.kernels import KernelExpansion, KernelFunction
 from mercer.samples import (
-    ProbabilityClassifier,
+    SetClassifier,
     check_new_rows,
     check_priors,
     log_normalise,
@@ -31,7 +31,7 @@ _ONE_WIDTH = ("auto", "rbf", "exponential", "laplacian")
 
 
 @on_dask(transform=lambda m: (m._n_features_out, np.float64))
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier):
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetClassifier):
     """Classify and project by discriminants Σⱼ αⱼ k(x, xⱼ).
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the

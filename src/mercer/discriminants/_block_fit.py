@@ -93,8 +93,8 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
         )
         scores = left_out_scores(model._path, K, coding, table.units(coding), *options)
         n_nodes = model._best_count(scores)
-    left_out = model._left_out(rows, sample, table.units(sample), n_nodes)
-    temperature = model._calibrate(*left_out, n_nodes)
+    left_out = model._leave_out(rows, sample, table.units(sample), n_nodes)
+    temperature = model._calibrate(*left_out, n_nodes, table.in_class)
     model.support_ = table.original(nodes)
     model._finish(n_nodes, temperature)
     model._state = BlockState(table.in_class, X.shape[0])  # so that partial_fit can follow

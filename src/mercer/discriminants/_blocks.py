@@ -19,6 +19,7 @@ from mercer.samples import (
     Merged,
     check_class_weight,
     check_given_weights,
+    check_row_weights,
     check_same_home,
     merge_copies,
     refuse_dask,
@@ -182,9 +183,12 @@ def _add(
         estimator._path = estimator._solve(rows, kept)
         if sampled is not None:
             units = (kept.weights * kept.removed)[sampled]
-            sample = take_rows(rows, sampled), kept.take(sampled), units
+            # Relative weights of blocks do not add up to the number of rows, as those of sets do.
+            counts = check_row_weights(kept.counts[sampled], len(sampled))
+            sample = take_rows(rows, sampled), replace(kept.take(sampled), counts=counts), units
             n_nodes = len(estimator._path)
-            temperature = estimator._calibrate(*estimator._left_out(*sample, n_nodes), n_nodes)
+            left_out = estimator._leave_out(*sample, n_nodes)
+            temperature = estimator._calibrate(*left_out, n_nodes, seen)
         if is_full:
             state.buffer = None
     if temperature is None:  # The nodes stay, and so does what was found with them.

@@ -87,6 +87,18 @@ class Coding:
             weights=self.weights[rows],
         )
 
+    def stands_for(self, in_class: Array) -> Array:
+        """Return how many rows each one stands for where classes have these weights in all.
+
+        Of a sample, in which classes have other shares, the mean row stands for one.
+        """
+        has = class_sums(self.labels, self.counts, len(in_class))
+        if np.array_equal(has, in_class):
+            return self.counts
+        factor = np.divide(in_class, has, out=np.zeros_like(has), where=has > 0)
+        each = self.counts * factor[self.labels]
+        return each * (self.counts.sum() / each.sum())
+
     def take(self, rows: NDArray[np.intp]) -> "Coding":
         """Return the coding of a sample in which every class keeps its weight and targets."""
         return replace(

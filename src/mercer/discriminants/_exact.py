@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, like, take_rows, to_numpy
 from mercer._memory import budget_for, explain_full_device, is_on_gpu
 from mercer._sklearn import Interval, StrOptions, fit_context
+from mercer._system.words import grouped, listed
 from mercer.discriminants._base import (
     KERNEL_NAMES,
     FisherDiscriminant,
@@ -22,13 +23,22 @@ from mercer.discriminants._base import (
 )
 from mercer.discriminants._block_fit import fit_exact
 from mercer.discriminants._choice import Candidates
-from mercer.discriminants._coding import class_sums, encode, rotate
+from mercer.discriminants._coding import Coding, class_sums, encode, rotate
 from mercer.discriminants._expansion import Expansion, expand_on_all, expand_on_landmarks
 from mercer.discriminants._gaussian import Rule
 from mercer.discriminants._iterative import Effort, expand_iteratively, most_iterative_rows
+from mercer.discriminants._jackknife import (
+    JACKKNIFE_ROWS,
+    FittedRows,
+    Jackknife,
+    most_jackknife_rows,
+)
 from mercer.discriminants._trial import Criterion
-from mercer.discriminants._tuning import loo_rule
+from mercer.discriminants._tuning import Tuned, left_out_rules, loo_rule
 from mercer.samples import (
+    LeftOutScores,
+    Sample,
+    answer_rows,
     check_class_weight,
     log_priors,
     on_dask,
@@ -41,6 +51,7 @@ from mercer.sums import combine_kernel
 _LANDMARKS = 1000
 # A factorisation in full holds this many matrices of all pairs at its peak.
 _MATRICES = 5
+_SET_METHODS = ("auto", "jackknife+", "left-out")
 # Beyond it a matrix has more entries than an index of 32 bits, which some kernels of CUDA have.
 _MOST_INDEXED = 46_340
 
@@ -306,6 +317,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         "random_state": ["random_state"],
     }
 
+    _fitted_rows: FittedRows | None = None  # What fits without each row need, where rows are few.
     _is_single = False  # Whether answers are summed in float32, as an iterative fit on a GPU was.
 
     def __init__(
@@ -454,8 +466,87 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.dual_coef_ = coef @ turned.rotation
         intercept = rule.intercept - found.level @ rule.coef
         self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
-        self._set_left_out(rule.scores(outputs[0, :, :]), sample.given, sample.index)
+        self._keep_left_out(tuned, coding, criterion.log_priors, sample)
         return self
+
+    def _keep_left_out(self, tuned: Tuned, coding: Coding, priors: Array, sample: Sample) -> None:
+        """Keep the scores of left-out rows, and what the fits without each row need."""
+        of_fitted = self.rule == "nearest_mean"
+        options = (tuned.alpha, coding, priors)
+        rules, outputs = left_out_rules(tuned.basis, *options, of_fitted=of_fitted)
+        scores = rules.scores(outputs)
+        self._set_left_out(scores, sample.given, sample.index)
+        scores = scores / self.temperature_
+        self._left_out = LeftOutScores.of(scores, coding.labels, coding.counts)
+        self._fitted_rows = None
+        is_small = coding.labels.shape[0] <= JACKKNIFE_ROWS
+        if self.solver_ == "exact" and self.kernel != "precomputed" and is_small:
+            settings = (tuned.alpha, self.temperature_, of_fitted)
+            self._fitted_rows = FittedRows.of(coding, *settings)
+
+    def predict_set(self, X: Any, coverage: float = 0.9, *, method: str = "auto") -> Array:
+        """Return the classes that may be right: sets with the true class as often as asked for.
+
+        A set holds the predicted class, and every class that suits the row no worse than its own
+        class suits a share `coverage` of the training rows, each of which was left out.  Where the
+        predicted class is right more often than `coverage`, it is alone in every set, and sets hold
+        the true class as often as it is right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of new rows whose set holds the true class, between 0 and 1.
+        method : {"auto", "jackknife+", "left-out"}, default="auto"
+            By which fit a new row is judged beside each row left out: "jackknife+" takes the fit
+            without that row, "left-out" the fit with all rows.  The first factors the kernel
+            matrix again in every call; it is for the exact solver and up to 2 000 rows, and "auto"
+            takes it up to 500.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_classes)
+            Which classes, in the order of ``classes_``, are in the set of each row.
+        """
+        left_out = self._check_left_out(coverage)
+        if method not in _SET_METHODS:
+            names = listed(list(map(repr, _SET_METHODS)), word="or")
+            raise ValueError(f"method must be one of {names}; got {method!r}.")
+        found = self._jackknife(method)
+        if found is None:
+            return super().predict_set(X, coverage)
+
+        def answer(rows: Array) -> Array:
+            return found.sets(rows, self._scores(rows), left_out, coverage)
+
+        return answer_rows(
+            self,
+            X,
+            self._fitted,
+            answer,
+            n_columns=len(self.classes_),
+            dtype=np.bool_,
+            bytes_per_row=lambda _: found.bytes_per_row(),
+        )
+
+    def _jackknife(self, method: str) -> Jackknife | None:
+        """Return the fits without each row where a method asks for them."""
+        rows = self._fitted_rows
+        if method == "left-out" or (method == "auto" and rows is None):
+            return None
+        if rows is None:
+            raise ValueError(
+                "method='jackknife+' needs solver='exact' on at most "
+                f"{grouped(JACKKNIFE_ROWS)} rows that are not a kernel matrix; take "
+                "method='left-out'."
+            )
+        n_rows = self.X_fit_.shape[0]
+        if method == "auto" and n_rows > most_jackknife_rows():
+            return None
+        with explain_full_device(f"the fits without each of {n_rows} rows"):
+            priors = log_priors(self.priors_)
+            return Jackknife.of(self._kernel, self.X_fit_, rows, self.penalty, priors)
 
     def _resolve_solver(self, X: Array) -> str:
         """Return how the discriminants of these rows are found."""

@@ -15,7 +15,7 @@ from mercer.discriminants._coding import Coding
 from mercer.samples import fit_temperature
 
 # The variance of an output is at least this; the targets have variance one.
-_FLOOR = 1e-6
+FLOOR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,17 @@ def fit_rule(
     classes = xp.arange(log_priors.shape[0], device=device(outputs))
     members = xp.where(labels[:, None] == classes, weights[:, None], 0.0)
     members = (members / xp.maximum(xp.sum(members, axis=0), np.finfo(float).tiny)).T
-    directions, means = members @ fitted, members @ outputs
-    lengths = xp.maximum(xp.sum(directions**2, axis=-1), np.finfo(float).tiny)
-    along = xp.clip(xp.sum(means * directions, axis=-1) / lengths, 0.0, 1.0)
-    means = along[..., None] * directions
+    means = shrunk_means(members @ outputs, members @ fitted)
     spread = (outputs - xp.take(means, labels, axis=-2)) @ axes
     return rule_from_moments(means, axes, weights @ spread**2, log_priors)
+
+
+def shrunk_means(means: Array, directions: Array) -> Array:
+    """Return means as far along their directions as they lie, between 0 and 1."""
+    xp = array_namespace(means)
+    lengths = xp.maximum(xp.sum(directions**2, axis=-1), np.finfo(float).tiny)
+    along = xp.clip(xp.sum(means * directions, axis=-1) / lengths, 0.0, 1.0)
+    return along[..., None] * directions
 
 
 def rule_from_moments(means: Array, axes: Array, variances: Array, log_priors: Array) -> Rule:
@@ -90,7 +95,7 @@ def rule_from_moments(means: Array, axes: Array, variances: Array, log_priors: A
     """
     xp = array_namespace(means)
     along = means @ axes
-    scaled = along / xp.maximum(variances, _FLOOR)[..., None, :]
+    scaled = along / xp.maximum(variances, FLOOR)[..., None, :]
     coef = axes @ xp.matrix_transpose(scaled)
     return Rule(coef, log_priors - xp.sum(along * scaled, axis=-1) / 2)
 

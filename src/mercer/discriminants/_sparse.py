@@ -40,6 +40,7 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
+    LeftOutScores,
     Sample,
     check_class_weight,
     check_new_rows,
@@ -375,8 +376,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self._set_support(sample.rows[nodes], sample.codes[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
-        outputs, judged = self._left_out(*drawn, n_nodes)
-        self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes))
+        outputs, judged = self._leave_out(*drawn, n_nodes)
+        self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes, in_class))
         self._set_left_out_of(outputs, judged, sample, sampled)
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
@@ -547,7 +548,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         options = (log_priors(self.priors_), self.scoring)
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
-    def _left_out(
+    def _leave_out(
         self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
     ) -> tuple[Array, Coding]:
         """Return scores of the fit on the first nodes for fitted rows that are left out.
@@ -564,8 +565,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             part, share = coding.part(rows).like(K), like(units[rows], K)
             found += left_out_outputs(self._path, K, part, share, [n_nodes])
         outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
-        coding = coding.like(outputs)
-        weights = xp.where(left > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
+        weights = np.where(to_numpy(left) > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
         return outputs, replace(coding, rule_weights=weights)
 
     def _set_left_out_of(
@@ -574,17 +574,26 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         """Set what rows of a sample would have been answered, had they been left out."""
         scores = self._path.rule(len(self._path), log_priors(self.priors_)).scores(outputs)
         place = np.full(len(sample.rows), -1)
-        counted = np.flatnonzero(to_numpy(judged.rule_weights) > 0)
+        counted = np.flatnonzero(judged.rule_weights > 0)
         place[sampled[counted]] = counted
         of_row = place[sample.index]
         self._set_left_out(scores, sample.given[of_row >= 0], of_row[of_row >= 0])
 
-    def _calibrate(self, outputs: Array, coding: Coding, n_nodes: int) -> float:
-        """Return the temperature of the fit on the first nodes, from `_left_out`."""
-        if self.calibration is None:
-            return 1.0
+    def _calibrate(
+        self, outputs: Array, judged: Coding, n_nodes: int, in_class: NDArray[np.float64]
+    ) -> float:
+        """Return the temperature of the fit on the first nodes, from what `_leave_out` returned.
+
+        `in_class` is the sample weight of each class.  The scores of these rows are kept for sets.
+        """
         priors = log_priors(self.priors_)
-        return self._path.rule(n_nodes, priors).calibrate(outputs, coding, priors)
+        rule, temperature = self._path.rule(n_nodes, priors), 1.0
+        if self.calibration is not None:
+            temperature = rule.calibrate(outputs, judged.like(outputs), priors)
+        known = np.where(judged.rule_weights > 0, judged.stands_for(in_class), 0.0)
+        scores = rule.scores(outputs) / temperature
+        self._left_out = LeftOutScores.of(scores, judged.like(outputs).labels, known)
+        return temperature
 
     def _fit_and_validate(
         self, X: Array, coding: Coding, rng: np.random.RandomState

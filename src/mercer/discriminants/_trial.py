@@ -86,10 +86,7 @@ class Gram:
         """Return the Gram matrix and the ridges at this width."""
         K = self.kernel.with_gamma(gamma).profile(self.base)
         self.kernel.check_range(K)
-        if self.penalty == "coef":
-            K = K @ K.T
-        elif self.kernel.kernel not in _SYMMETRIC:
-            K = (K + K.T) / 2
+        K = gram_matrix(self.kernel, K, self.penalty)
         unit = float(array_namespace(K).linalg.trace(K)) / K.shape[0]
         return K, ridge_path(unit) if self.alpha is None else given_ridge(self.alpha, unit)
 
@@ -101,6 +98,13 @@ class Gram:
             return decompose_kernel(K, coding.weights), alphas
 
         return decompose
+
+
+def gram_matrix(kernel: KernelFunction, K: Array, penalty: str) -> Array:
+    """Return the matrix of the ridge regression from the kernel matrix of the same rows."""
+    if penalty == "coef":
+        return K @ K.T
+    return K if kernel.kernel in _SYMMETRIC else (K + K.T) / 2
 
 
 @dataclass(frozen=True)

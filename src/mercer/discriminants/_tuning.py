@@ -10,6 +10,7 @@ from array_api_compat import array_namespace
 from mercer._arrays import Array, FloatArray, to_numpy
 from mercer.discriminants._coding import Coding, weight_of_others
 from mercer.discriminants._gaussian import Rule, fit_rule, score_rule
+from mercer.discriminants._left_out_rule import LeftOutRules
 from mercer.spectral import RidgeSolution
 
 # The first ladder of widths has these powers of two, and may grow to this one on either side.
@@ -119,17 +120,53 @@ def loo_rule(
     mean as its level, which gives away the class of the missing row: with the level left in, a
     kernel without any information would seem to separate the classes.
     """
+    outputs, fitted, errors = _left_out_outputs(basis, alphas, coding)
+    judged, axes = fitted if of_fitted else outputs, _axes(fitted, coding)
+    rule = fit_rule(judged, fitted, axes, coding.labels, coding.rule_weights, log_priors)
+    return rule, outputs, errors
+
+
+def left_out_rules(
+    basis: RidgeSolution,
+    alpha: float,
+    coding: Coding,
+    log_priors: Array,
+    *,
+    of_fitted: bool,
+) -> tuple[LeftOutRules, Array]:
+    """Return the rule without each row, and the left-out outputs, for one ridge.
+
+    The outputs of the other rows are as they are with all rows.
+    """
+    outputs, fitted, _ = _left_out_outputs(basis, np.array([alpha]), coding)
+    axes = _axes(fitted, coding)[0, :, :]
+    outputs, fitted = outputs[0, :, :], fitted[0, :, :]
+    judged = fitted if of_fitted else outputs
+    return LeftOutRules.of(judged, fitted, axes, coding, log_priors), outputs
+
+
+def _left_out_outputs(
+    basis: RidgeSolution, alphas: FloatArray, coding: Coding
+) -> tuple[Array, Array, Array]:
+    """Return outputs of left-out rows, relative to the mean of the others; of the fit; errors."""
     targets = coding.targets
     xp = array_namespace(targets)
     outputs, fitted = basis.leave_one_out(targets, alphas, coding.removed)
     errors = xp.sum((targets - outputs) ** 2, axis=-1) @ coding.weights / targets.shape[1]
+    return outputs + missing_level(coding)[:, None] * targets, fitted, errors
+
+
+def missing_level(coding: Coding) -> Array:
+    """Return what of each row's target is missing in the mean of the others, as a share."""
     left_out = coding.weights * coding.removed
-    outputs = outputs + (left_out / weight_of_others(left_out))[:, None] * targets
-    explained = (coding.weights[:, None] * targets).T @ fitted
-    _, axes = xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)
-    judged = fitted if of_fitted else outputs
-    rule = fit_rule(judged, fitted, axes, coding.labels, coding.rule_weights, log_priors)
-    return rule, outputs, errors
+    return left_out / weight_of_others(left_out)
+
+
+def _axes(fitted: Array, coding: Coding) -> Array:
+    """Return the discriminants as directions in the space of the outputs, for every ridge."""
+    xp = array_namespace(fitted)
+    explained = (coding.weights[:, None] * coding.targets).T @ fitted
+    return xp.linalg.eigh((explained + xp.matrix_transpose(explained)) / 2)[1]
 
 
 def best_entry(score: FloatArray, error: FloatArray, slack: float) -> int:

@@ -7,6 +7,7 @@
         │                                   ├─ on a sample of the rows  _wrappers
         │                                   └─ on a GPU                 _device
         │  which, and how well out of fold?  score_model, choose_model  _scoring
+        │  which classes may be right?  predict_set                     _sets
         ▼
     fitted pipeline + ModelCard ── save_model ──▶ model.skops           files/
                                 ◀── load_model ──
@@ -47,6 +48,8 @@ if _TYPE_CHECKING:
     from mercer.models._make_model import make_models as make_models
     from mercer.models._make_model import max_rows_within as max_rows_within
     from mercer.models._scoring import ModelScore, choose_model, score_model
+    from mercer.models._sets import find_sets as find_sets
+    from mercer.models._sets import has_sets, predict_set
     from mercer.models._training_sample import TrainingSample
     from mercer.models._tuned import TunedClassifier
     from mercer.models._wrappers import CappedClassifier
@@ -83,11 +86,13 @@ __all__ = [
     "check_device",
     "choose_model",
     "describe_model",
+    "has_sets",
     "list_models",
     "load_model",
     "load_model_parts",
     "make_model",
     "on_device",
+    "predict_set",
     "read_card",
     "save_model",
     "score_model",
@@ -96,7 +101,9 @@ __all__ = [
 # What `mercer compare` makes its models with, and what other commands ask.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
 _DECIDING = ("TOO_FEW_ROWS", "check_costs", "check_recall", "decider_of", "decision_figures")
-_FOR_MERCER = (*_MAKING, *_DECIDING, "familiarity_notes", "import_skops_quickly", "within")
+_FOR_MERCER = (
+    *_MAKING, *_DECIDING, "familiarity_notes", "find_sets", "import_skops_quickly", "within",
+)  # fmt: skip
 
 # The card of a file can be read without any model.
 __getattr__, __dir__ = _names_when_asked(
@@ -106,6 +113,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_device": ("OnDevice", "check_device", "on_device", "within"),
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
+        "_sets": ("find_sets", "has_sets", "predict_set"),
         "_familiarity": ("Familiarity",),
         "_familiarity_notes": ("familiarity_notes",),
         "_training_sample": ("TrainingSample",),

@@ -165,7 +165,7 @@ class OnDevice(DelegatingClassifier):
         self.classes_ = self.estimator_.classes_
         return self
 
-    def _answer(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any, **options: Any) -> NDArray[Any]:
         """Call a method of the classifier on the device."""
         check_is_fitted(self)
         check_device(self.device)
@@ -176,7 +176,7 @@ class OnDevice(DelegatingClassifier):
             vars(there).pop("feature_names_in_", None)
             return np.asarray(
                 by_slabs(
-                    lambda rows: to_numpy(getattr(there, method)(self._put(rows))),
+                    lambda rows: to_numpy(getattr(there, method)(self._put(rows), **options)),
                     X,
                     8 * (X.shape[1] + len(self.classes_)),
                 )

@@ -53,7 +53,7 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
     estimator: Any
 
     @abstractmethod
-    def _answer(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any, **options: Any) -> NDArray[Any]:
         """Return what a method of the fitted classifier says of these rows."""
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -102,6 +102,24 @@ class DelegatingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, A
             A score for each class, or one for two classes: positive for the second.
         """
         return self._answer("decision_function", X)
+
+    @_has("predict_set")
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return the classes that may be right.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of new rows whose set holds the true class, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            Which classes, in the order of ``classes_``, are in the set of each row.
+        """
+        return self._answer("predict_set", X, coverage=coverage)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,9 +207,9 @@ class CappedClassifier(DelegatingClassifier):
         keep_features(self, self.estimator_)
         return self
 
-    def _answer(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any, **options: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        return np.asarray(getattr(self.estimator_, method)(check_indexable(X, self)))
+        return np.asarray(getattr(self.estimator_, method)(check_indexable(X, self), **options))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

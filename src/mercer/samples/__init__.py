@@ -3,7 +3,8 @@
 Input is checked (`_checks`, `_weights`), and stays where it is: NumPy arrays and torch tensors in
 memory, Dask arrays in blocks (`_dask_arrays`, `_blocks`).  Both answer the same questions
 (`_homes`), and make samples (`_training`, `_sample`) from which rows are drawn (`_draws`).
-New rows are answered in `_answers`, and `_temperature` says how sure an answer may be.
+New rows are answered in `_answers`, by sets of classes in `_sets`, and `_temperature` says how sure
+an answer may be.
 """
 
 from mercer.samples._answers import (
@@ -47,6 +48,7 @@ from mercer.samples._homes import count_rows, home_of, is_in_blocks, kind_of, to
 from mercer.samples._in_blocks import compute_arrays, row_numbers
 from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumexp, safe_log
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
+from mercer.samples._sets import LeftOutScores, SetClassifier, check_coverage, log_odds_against
 from mercer.samples._temperature import fit_temperature
 from mercer.samples._training import (
     check_labelled,
@@ -76,11 +78,13 @@ __all__ = [
     "LARGEST",
     "BlockSample",
     "Blocks",
+    "LeftOutScores",
     "Merged",
     "ProbabilityClassifier",
     "Rows",
     "Sample",
     "ScoreClassifier",
+    "SetClassifier",
     "SortedSample",
     "answer_rows",
     "as_array",
@@ -88,6 +92,7 @@ __all__ = [
     "as_float",
     "check_class_weight",
     "check_coordinates",
+    "check_coverage",
     "check_dask_rows",
     "check_dask_vector",
     "check_finite",
@@ -124,6 +129,7 @@ __all__ = [
     "is_in_blocks",
     "kind_of",
     "log_normalise",
+    "log_odds_against",
     "log_priors",
     "log_sum_of_others",
     "logsumexp",

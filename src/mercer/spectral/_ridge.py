@@ -108,11 +108,17 @@ class RidgeBasis(RidgeSolution):
 
     def coefficients(self, targets: Array, alpha: float) -> Array:
         """Return a (or β), of shape (n_coefficients, n_targets)."""
-        xp = array_namespace(targets)
         scores = self.vectors.T @ (self.root[:, None] * targets)
-        # A direction of eigenvalue zero gets no coefficients.
-        shrunk = xp.where(self.values <= 0, 0.0, 1 / (self.values + alpha))
-        return self.loadings @ (scores * shrunk[:, None])
+        return self.loadings @ (scores * self._shrunk(alpha)[:, None])
+
+    def target_weights(self, features: Array, alpha: float) -> Array:
+        """Return the weight of each row's target in f at new rows; see `RidgeFactor`."""
+        scores = (features @ self.loadings) * self._shrunk(alpha)
+        return scores @ (self.root[:, None] * self.vectors).T
+
+    def _shrunk(self, alpha: float) -> Array:
+        """Return 1/(λ + α); a direction of eigenvalue zero gets no coefficients."""
+        return array_namespace(self.values).where(self.values <= 0, 0.0, 1 / (self.values + alpha))
 
     def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
         """Return residuals and one minus the leverages, for every ridge."""
@@ -162,6 +168,23 @@ class RidgeFactor(RidgeSolution):
         """Return a, of shape (n_rows, n_targets), for the one ridge."""
         self._check(alpha)
         return self.root[:, None] * self._apply(self.root[:, None] * targets)
+
+    def target_weights(self, features: Array, alpha: float) -> Array:
+        """Return the weight of each row's target in f at new rows, but for the targets' mean.
+
+        Parameters
+        ----------
+        features : array of shape (n_new, n_coefficients)
+            Kernels of new rows, or their features, less their weighted mean over the fitted rows.
+        alpha : float
+            The ridge.
+
+        Returns
+        -------
+        array of shape (n_new, n_rows)
+            f is this times the targets, which have weighted mean zero.
+        """
+        return self.coefficients(features.T, alpha).T
 
     def residuals(self, targets: Array, alphas: Array) -> tuple[Array, Array]:
         """Return residuals and one minus the leverages; `alphas` holds the one ridge."""

@@ -55,13 +55,15 @@ class Fit:
     """What one fit gave, or the error that ended it.
 
     ``outputs`` are probabilities or, where there are none, decision scores: a column per class.
-    ``n_rows`` is how many of the training rows the estimator was fitted on.
+    ``n_rows`` is how many of the training rows the estimator was fitted on.  ``sets`` says which
+    classes may be right, a column per class, where that was asked for and the estimator tells.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
     predicted: npt.NDArray[Any] | None = None
     outputs: npt.NDArray[np.float32] | None = None
     are_probabilities: bool = False
+    sets: npt.NDArray[np.bool_] | None = None
     fit_seconds: float = np.nan
     predict_seconds: float = np.nan
     seconds: float = np.nan

@@ -22,6 +22,10 @@ from mercer.comparison.tests._pairs import check_labels
 METRICS = tuple(vocabulary.METRICS)
 LOWER_IS_BETTER = frozenset(name for name in METRICS if vocabulary.METRICS[name].lower_is_better)
 
+# From a fitted estimator and test samples: the classes that may be right, a column per class in the
+# order of its `classes_`; None where it does not tell.
+FindSets = Callable[[Any, Any], npt.NDArray[np.bool_] | None]
+
 # Classes as positions in the sorted list of them.
 Codes = npt.NDArray[np.intp]
 
@@ -154,12 +158,13 @@ class AllMetrics:
 
     ``positive`` is the class that F1 and average precision look for when there are two, and
     ``costs`` what it costs to answer the class of the column for that of the row.
-    Predictions are kept as positions among the classes.
+    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets.
     """
 
     classes: npt.NDArray[np.generic]
     positive: int
     costs: FloatArray | None = None
+    find_sets: FindSets | None = None
 
     def __call__(
         self,
@@ -186,7 +191,17 @@ class AllMetrics:
             "predicted": codes,
             "outputs": outputs.astype(np.float32) if outputs is not None and is_kept else None,
             "are_probabilities": are_probabilities,
+            "sets": self._sets(estimator, X),
         }
+
+    def _sets(self, estimator: Any, X: Any) -> npt.NDArray[np.bool_] | None:
+        """Return the sets of samples, a column for each class of the table."""
+        found = None if self.find_sets is None else self.find_sets(estimator, X)
+        if found is None:
+            return None
+        sets = np.zeros((len(found), len(self.classes)), dtype=bool)
+        sets[:, _codes(np.asarray(estimator.classes_), self.classes)] = found
+        return sets
 
 
 def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:

@@ -284,11 +284,11 @@ class DecidingClassifier(DelegatingClassifier):
         for name in ("loo_proba_", "loo_rows_"):
             vars(inner).pop(name, None)
 
-    def _answer(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any, **options: Any) -> NDArray[Any]:
         check_is_fitted(self)
         X = check_indexable(X, self)
         if method != "predict" or (self.costs_ is None and self.recall is None):
-            return np.asarray(getattr(self.estimator_, method)(X))
+            return np.asarray(getattr(self.estimator_, method)(X, **options))
         each = 8 * len(self.classes_) * _TABLES
         return np.asarray(by_slabs(self._decide, X, each, take=take_rows_of_any))
 

@@ -33,7 +33,9 @@ TRUSTED = (
     "mercer.classifiers._nearest_angle.NearestAngleClassifier",
     "mercer.classifiers._parzen.ParzenClassifier",
     "mercer.discriminants._blocks.BlockState",
+    "mercer.discriminants._coding.Coding",
     "mercer.discriminants._exact.KernelFisherDiscriminant",
+    "mercer.discriminants._jackknife.FittedRows",
     "mercer.discriminants._moments.Moments",
     "mercer.discriminants._path.NodePath",
     "mercer.discriminants._sparse.SparseKernelFisherDiscriminant",
@@ -44,6 +46,7 @@ TRUSTED = (
     "mercer.models._tuned.TunedClassifier",
     "mercer.projections._laplacian_svc.LaplacianSVC",
     "mercer.projections._roweis_saul.RoweisSaulProjection",
+    "mercer.samples._sets.LeftOutScores",
     # Trees, whose indices are checked before anything is predicted: see _sound.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",

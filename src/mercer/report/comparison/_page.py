@@ -27,6 +27,7 @@ from mercer.report.comparison._ranking import (
     pair_lines,
     scores_by_split,
 )
+from mercer.report.comparison._sets import sets_sentence
 
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
@@ -102,6 +103,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
             {name: curves["leaders"].get(name, _NO_CURVES) for name in leaders}, colours
         ),
         measures=other_measures(comparison),
+        about_sets=sets_sentence(record.sets),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
         families=_families(record),
