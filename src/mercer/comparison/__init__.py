@@ -41,6 +41,7 @@ from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
 from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
 from mercer.comparison._record import DecisionRecord as DecisionRecord
+from mercer.comparison._record import FarRowsRecord as FarRowsRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
@@ -104,6 +105,7 @@ _FOR_MERCER = (
     "ColumnShareRecord",
     "DecisionLineRecord",
     "DecisionRecord",
+    "FarRowsRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",
