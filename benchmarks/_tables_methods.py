@@ -98,9 +98,10 @@ def _mercer(train, y_train, test, categorical, seed, name="fisher", calibration=
     with clock.time():
         data = split_target(frame, "class of the row", kinds=kinds)
         model = make_model(name, data, random_state=seed)
+        folded = calibration in ("sigmoid", "isotonic", "temperature")
         if calibration != "loo":
-            model.set_params(model__calibration=None)
-        if calibration not in ("loo", None):
+            model.set_params(model__calibration=None if folded else calibration)
+        if folded:
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
             model = CalibratedClassifierCV(model, method=calibration, cv=folds, ensemble=False)
         model.fit(data.X, data.y)
@@ -344,7 +345,8 @@ CALIBRATIONS: dict[str, Callable[..., Answer]] = {
     "isotonic": partial(_mercer, calibration="isotonic"),
     "temperature": partial(_mercer, calibration="temperature"),
 }
-WAYS = {"loo": "loo", "none": None} | {way: way for way in ("sigmoid", "isotonic", "temperature")}
+WAYS = {"loo": "loo", "biases": "loo-biases", "none": None}
+WAYS |= {way: way for way in ("sigmoid", "isotonic", "temperature")}
 CALIBRATIONS |= {
     f"{name}-{title}": partial(_mercer, name=name, calibration=way)
     for name in ("parzen", "laplacian", "ise")

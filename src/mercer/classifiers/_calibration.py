@@ -112,7 +112,7 @@ def _left_out_scores(
     At most so many rows are drawn by class, and stand for the others of their class.
     """
     scores, numbers = [], []
-    for part in left_out.parts(_draw(sample, most)):
+    for part in left_out.parts(_draw_by_class(sample, most)):
         scores.append(ways(part)[-1])
         numbers.append(np.arange(sample.codes.size)[part.rows])
     taken = np.concatenate(numbers)
@@ -124,7 +124,7 @@ def _left_out_scores(
     return xp.concat(scores), labels, like(weights, scores[0])
 
 
-def _draw(sample: SortedSample, most: int) -> NDArray[np.int64] | None:
+def _draw_by_class(sample: SortedSample, most: int) -> NDArray[np.int64] | None:
     """Return rows that are drawn by class, or None for all of them."""
     if sample.codes.size <= most:
         return None
