@@ -101,6 +101,7 @@ def report(options, names, methods):
         for path in sorted(options.out.glob(f"{name.replace('/', '+')}.{options.rows}.*.json"))
     ]
     table = pd.DataFrame(rows)
+    table = table[table["method"].isin(methods)]
     failed = table[table["error"].notna()] if "error" in table else table[:0]
     for title, part in (
         ("tables", table[~table["problem"].str.startswith("numeric/")]),
