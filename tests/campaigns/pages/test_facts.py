@@ -101,6 +101,7 @@ SAID = [
     ("decisions.md", "for which this is # % (`confidence`)",
      100 * default(DecidingClassifier, "confidence")),
     ("decisions.md", "(`n_splits`), on at most # rows", default(DecidingClassifier, "max_rows")),
+    ("decisions.md", "for classes of up to # rows", private("models._MOST_LOO_ROWS")),
     ("models.md", "`KernelFisherDiscriminant` up to # rows",
      private("models._EXACT_ROWS", "make_model")),
     ("models.md", "tuned by 3 folds; # landmarks above # rows",

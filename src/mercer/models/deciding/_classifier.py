@@ -225,7 +225,7 @@ class DecidingClassifier(DelegatingClassifier):
         self.decision_ = PLAIN_SENTENCE
         if self.recall is not None:
             c, _ = check_recall(self.recall, self.classes_)
-            may_use_own = np.count_nonzero(labels == c) <= _MOST_LOO_ROWS
+            may_use_own = int(np.count_nonzero(labels == c)) <= _MOST_LOO_ROWS
             self._keep_recall(*self._left_out(X, labels, may_use_own=may_use_own))
         elif self.costs_ is not None:
             self._weigh_costs(self.costs_, *self._left_out(X, labels), labels)
