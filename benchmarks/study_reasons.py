@@ -33,7 +33,7 @@ from mercer.tables import read_table, split_target
 
 TABLES = ("abalone", "breast_w", "car", "cmc", "tic_tac_toe", "titanic")
 MODELS = ("fisher", "ise", "logistic", "parzen", "laplacian", "boosting")
-SIZES = ((1000, 10), (1000, 30), (5000, 10), (5000, 30))
+SIZES = ((1000, 10), (1000, 30), (3000, 10), (3000, 30))
 
 
 def load(name):

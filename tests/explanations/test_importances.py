@@ -21,15 +21,15 @@ def table(n=400, seed=0):
 def test_losses_are_those_of_scikit_learn():
     X, y = table()
     model = LogisticRegression().fit(X[::2], y[::2])
-    found = column_importances(model, X[1::2], y[1::2], n_repeats=40)
+    found = column_importances(model, X[1::2], y[1::2], n_repeats=20)
     for name, values, errors in (
         ("accuracy", found.accuracy, found.accuracy_errors),
         ("neg_log_loss", found.log_loss, found.log_loss_errors),
     ):
         peer = permutation_importance(
-            model, X[1::2], y[1::2], scoring=name, n_repeats=40, random_state=1
+            model, X[1::2], y[1::2], scoring=name, n_repeats=20, random_state=1
         )
-        spread = 4 * np.sqrt(2 / 40) * peer.importances_std + 1e-3  # of two means of 40 shuffles
+        spread = 4 * np.sqrt(2 / 20) * peer.importances_std + 1e-3  # of two means of 20 shuffles
         assert (np.abs(values - peer.importances_mean) < spread).all()
         assert (errors < 0.1).all()
         assert (errors[:2] > 0).all()

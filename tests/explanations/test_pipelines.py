@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -57,6 +57,18 @@ def test_columns_of_any_kind_before_somebody_elses_preprocessing():
 
         np.testing.assert_allclose(reasons.shares[i], shapley_values(game, 2), atol=1e-12)
     assert reasons.unit == "probability"
+
+
+def test_preprocessing_that_only_has_the_names_of_ours_is_somebody_elses():
+    X = pd.DataFrame({"a": np.arange(40.0), "c": ["x", "y"] * 20})
+    y = np.where(X["a"] > 20, "p", "q")
+    coder = ColumnTransformer(
+        [("number", StandardScaler(), ["a"]), ("category", OneHotEncoder(), ["c"])]
+    )
+    model = make_pipeline(coder, LogisticRegression()).fit(X, y)
+    reasons = explain_rows(model, X[:2])
+    assert reasons.columns == ("a", "c")
+    assert (np.abs(reasons.shares[:, 0]) > np.abs(reasons.shares[:, 1])).all()
 
 
 def test_a_search_is_explained_as_its_best_model():

@@ -78,6 +78,17 @@ def test_shares_of_every_model_add_up_to_its_score(name, fitted, data):
     assert list(reasons.predicted) == list(fitted(name).predict(data.X[:6]))
     assert (reasons.predicted != reasons.against).all()
     assert reasons.exact == (name in ("fisher", "ise", "logistic"))
+    shares = fitted(name).predict_proba(data.X[:6])
+    classes = fitted(name).classes_
+    own, other = (
+        shares[np.arange(6), np.searchsorted(classes, names)]
+        for names in (reasons.predicted, reasons.against)
+    )
+    if reasons.unit == "log odds":
+        np.testing.assert_allclose(reasons.scores, np.log(own / other), rtol=1e-6)
+    else:
+        assert reasons.unit == "probability"
+        np.testing.assert_allclose(reasons.scores, own - other, rtol=1e-12)
     assert reasons.n_background == (20 if reasons.background == "training" else 6)
 
 

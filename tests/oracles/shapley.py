@@ -38,9 +38,12 @@ def blobs(n=60, n_columns=4, n_classes=2, seed=0):
 
 
 def difference(model, one, other):
-    """The public score of a class less that of another, as a function of rows."""
+    """The public log odds of a class against another, or the score less that of the other."""
 
     def score(rows):
+        if hasattr(model, "predict_log_proba"):
+            logs = model.predict_log_proba(rows)
+            return logs[:, one] - logs[:, other]
         found = model.decision_function(rows)
         if found.ndim == 1:
             return found if one == 1 else -found

@@ -41,6 +41,7 @@ from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
 from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
 from mercer.comparison._record import DecisionRecord as DecisionRecord
+from mercer.comparison._record import FarRowsRecord as FarRowsRecord
 from mercer.comparison._record import HindsightRecord as HindsightRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
@@ -106,6 +107,7 @@ _FOR_MERCER = (
     "DecisionLineRecord",
     "DecisionRecord",
     "HindsightRecord",
+    "FarRowsRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",

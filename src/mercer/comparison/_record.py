@@ -148,6 +148,22 @@ class HardRowsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FarRowsRecord:
+    """How often a model is right on rows that lie farther out than most of the table.
+
+    Of ``tested`` rows of all rounds ``right`` are predicted right; ``far`` of them are of the share
+    ``level`` of the table that lies farthest out, and ``far_right`` of these are right.
+    """
+
+    model: str
+    level: float
+    tested: int
+    right: int
+    far: int
+    far_right: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetsRecord:
     """How many of the tested rows a model decides alone, by sets of classes that may be right.
 
@@ -284,6 +300,8 @@ class ComparisonRecord:
         classes.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
+    far_rows : FarRowsRecord or None
+        How often the leader is right on rows that lie far out; None where nobody looked.
     sets : SetsRecord or None
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
@@ -317,6 +335,7 @@ class ComparisonRecord:
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
     hard_rows: HardRowsRecord
+    far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
     map: MapRecord
     fit_command: str

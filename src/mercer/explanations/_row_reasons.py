@@ -163,7 +163,7 @@ def explain_rows(
         shares=shares.values,
         standard_errors=shares.standard_errors,
         exact=shares.exact,
-        unit=setting.unit,
+        unit=setting.unit_of(drawn.rows, at_background),
         background=drawn.source,
         n_background=len(drawn.rows),
         supporting=None if sides is None else sides[0],

@@ -24,7 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, refuse_tensor, to_numpy
 from mercer.kernels import KernelExpansion, WindowSums
 from mercer.samples import refuse_dask
-from mercer.tables import FeatureClipper, SoftRankScaler, decode_rows, source_columns
+from mercer.tables import (
+    FeatureClipper,
+    SoftRankScaler,
+    decode_rows,
+    is_preprocessor,
+    source_columns,
+)
 
 # Each column of what they return is made of the same column of what they are given.
 _BY_COLUMN = (
@@ -39,6 +45,8 @@ _BY_COLUMN = (
 )
 # Beyond this, scores are no finite numbers: a window of bounded support reaches no row.
 _LARGEST_SCORE = 1e100
+# Scores are log odds if they say so to this, where no probability is below the other.
+_SAME_ODDS, _LEAST_SHARE = 1e-4, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +86,7 @@ class Setting:
         model = getattr(model, "best_estimator_", model)  # of a search
         steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
         before = [step for step in steps[:-1] if not _is_nothing(step)]
-        if len(before) == 1 and _is_table(before[0]):
+        if len(before) == 1 and is_preprocessor(before[0]):
             return cls._of_table(before[0], steps[-1])
         if all(isinstance(step, _BY_COLUMN) for step in before):
             return cls._of_scalers(before, steps[-1], _names(model))
@@ -154,21 +162,28 @@ class Setting:
         """Whether scores are the classifier's own, and not its probabilities."""
         return hasattr(self.model, "decision_function")
 
-    @property
-    def unit(self) -> str:
-        """What a difference of two scores is."""
+    def unit_of(self, Z: FloatArray, scores: FloatArray) -> str:
+        """Return what differences of the scores of these rows are."""
         if not self.has_scores:
             return "probability"
-        is_log = hasattr(self.model, "predict_log_proba") or hasattr(self.model, "predict_proba")
-        return "log odds" if is_log else "score"
+        if not hasattr(self.model, "predict_proba"):
+            return "score"
+        shares = self.probabilities(Z)
+        told = (shares > _LEAST_SHARE).all(axis=1)
+        logs = np.log(shares[told])
+        rest = (logs - logs[:, :1]) - (scores[told] - scores[told, :1])
+        is_log = np.abs(rest).max(initial=0.0) < _SAME_ODDS
+        return "log odds" if hasattr(self.fitted, "_log_odds") or is_log else "score"
 
     def scores(self, Z: FloatArray) -> FloatArray:
-        """Return a score of each class: what the classifier decides by, or probabilities."""
+        """Return a score of each class: log odds, what else it decides by, or probabilities."""
         if not self.has_scores:
             return self.probabilities(Z)
         found = np.asarray(to_numpy(self.model.decision_function(self._as_fitted(Z))), np.float64)
         if found.ndim == 1:
             found = np.column_stack([-found / 2, found / 2])
+        if hasattr(self.fitted, "_log_odds"):  # Scores of some have no temperature.
+            found = np.asarray(to_numpy(self.fitted._log_odds(found)), np.float64)
         if not np.abs(found).max(initial=0.0) < _LARGEST_SCORE:
             raise ValueError(
                 f"{type(self.fitted).__name__} has scores that are not finite here, because no "
@@ -209,12 +224,6 @@ def check_count(name: str, count: Any, least: int) -> None:
 
 def _is_nothing(step: Any) -> bool:
     return step is None or step == "passthrough"
-
-
-def _is_table(step: Any) -> bool:
-    """Whether a step is the preprocessing of :mod:`mercer.tables`, whose parts have these names."""
-    parts = {"number", "missing", "date", "time", "undated", "category"}
-    return isinstance(step, ColumnTransformer) and {name for name, *_ in step.transformers} <= parts
 
 
 def _innermost(model: Any) -> Any:

@@ -73,7 +73,7 @@ def speaking_rows(
     codes = None if codes is None else to_numpy(codes).astype(np.intp)
     most = min(n_rows, len(terms))
     sides = [_Side.empty(len(Z), most) for _ in range(2)]
-    for start, stop in row_slabs(len(Z), 8 * 5 * len(terms), working_memory() // 2):
+    for start, stop in row_slabs(len(Z), 8 * 10 * len(terms), working_memory() // 2):
         rows = slice(start, stop)
         of = predicted[rows], against[rows]
         if isinstance(expansion, KernelExpansion):

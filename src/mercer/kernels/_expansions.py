@@ -27,6 +27,8 @@ def kernel_function(kernel: Kernel, width: float) -> KernelFunction | None:
 class KernelExpansion:
     """Scores that are sums of kernels: Σⱼ coefⱼ k(x, xⱼ) + intercept.
 
+    Of a classifier with probabilities they are its log odds, up to a number for each row.
+
     Attributes
     ----------
     kernel : KernelFunction

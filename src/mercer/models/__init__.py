@@ -41,6 +41,7 @@ if _TYPE_CHECKING:
     from mercer.models._device import OnDevice, check_device, on_device
     from mercer.models._device import within as within
     from mercer.models._familiarity import Familiarity
+    from mercer.models._familiarity import familiarity_of_rows as familiarity_of_rows
     from mercer.models._familiarity_notes import familiarity_notes as familiarity_notes
     from mercer.models._make_model import compile_models as compile_models
     from mercer.models._make_model import exact_rows_within as exact_rows_within
@@ -110,7 +111,8 @@ _DECIDING = (
     "decision_figures",
 )
 _FOR_MERCER = (
-    *_MAKING, *_DECIDING, "familiarity_notes", "find_sets", "import_skops_quickly", "within",
+    *_MAKING, *_DECIDING, "familiarity_notes", "familiarity_of_rows", "find_sets",
+    "import_skops_quickly", "within",
 )  # fmt: skip
 
 # The card of a file can be read without any model.
@@ -122,7 +124,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
         "_sets": ("find_sets", "has_sets", "predict_set"),
-        "_familiarity": ("Familiarity",),
+        "_familiarity": ("Familiarity", "familiarity_of_rows"),
         "_familiarity_notes": ("familiarity_notes",),
         "_training_sample": ("TrainingSample",),
         "_tuned": ("TunedClassifier",),

@@ -52,6 +52,7 @@ from mercer.tables.typing._match import typed_frame as typed_frame
 if _TYPE_CHECKING:
     from mercer.tables.preparing._decode import decode_rows as decode_rows
     from mercer.tables.preparing._dummies import CategoryDummies
+    from mercer.tables.preparing._preprocessor import is_preprocessor as is_preprocessor
     from mercer.tables.preparing._preprocessor import make_preprocessor
     from mercer.tables.preparing._preprocessor import source_columns as source_columns
     from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
@@ -75,7 +76,7 @@ __all__ = [
     "write_table",
 ]
 # What Mercer's own packages import besides; it may change without notice.
-_FOR_MERCER = ("decode_rows", "source_columns", "typed_frame")
+_FOR_MERCER = ("decode_rows", "is_preprocessor", "source_columns", "typed_frame")
 
 # Rows can be read and typed without scikit-learn.
 __getattr__, _names = _names_when_asked(
@@ -83,7 +84,7 @@ __getattr__, _names = _names_when_asked(
     {
         "preparing._decode": ("decode_rows",),
         "preparing._dummies": ("CategoryDummies",),
-        "preparing._preprocessor": ("make_preprocessor", "source_columns"),
+        "preparing._preprocessor": ("is_preprocessor", "make_preprocessor", "source_columns"),
         "preparing._transformers": ("DateFeatures", "FeatureClipper", "SoftRankScaler"),
     },
 )

@@ -35,6 +35,7 @@ RUN = (
     "mercer datasets",
     "mercer fit people.csv --target income -o income.skops",
     "mercer predict income.skops new.csv -o predictions.csv",
+    "mercer explain income.skops new.csv -o reasons.html",
     "mercer info income.skops",
     "mercer fit people.csv --target income --recall high=0.9 -o wish.skops",
     "mercer fit people.csv --target income --costs costs.csv -o costs.skops",
