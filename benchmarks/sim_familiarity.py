@@ -59,17 +59,17 @@ def study(name, data, seed):
     n_new = min(_NEW, len(order) // 3)
     new, rest = data.X.iloc[order[:n_new]], order[n_new:]
     part = split_part(data, rest)
-    start = time.perf_counter()
+    start = time.process_time()
     sample = TrainingSample.draw(part, max_rows=_KNOWN, random_state=seed)
     known = Familiarity(sample.X)
-    built = time.perf_counter() - start
+    built = time.process_time() - start
     known.rank(new[:4])
-    start = time.perf_counter()
+    start = time.process_time()
     known.rank(new[:1])
-    one = time.perf_counter() - start
-    start = time.perf_counter()
+    one = time.process_time() - start
+    start = time.process_time()
     known.rank(new)
-    each = (time.perf_counter() - start) / n_new
+    each = (time.process_time() - start) / n_new
     n_bytes = packed_size(members_of(sample, ModelCard.describe("dummy", part)))
     common = {"table": name, "rows": len(data.y), "columns": data.X.shape[1], "built": built,
               "one": one, "each": each, "bytes": n_bytes}  # fmt: skip
@@ -133,7 +133,9 @@ def report(lines, every):
         n = by_table.loc[change].shape[0]
         print(f"{change:13} {n:3} tables  " + "  ".join(texts))
     costs = lines.groupby("table")[["built", "one", "each", "bytes"]].median()
-    print("\nseconds to make ready, for one row, for each of many rows; bytes in the file")
+    print(
+        "\nprocessor seconds to make ready, for one row, for each of many rows; bytes in the file"
+    )
     print(f"median  {costs.built.median():.3f}  {costs.one.median():.4f}  "
           f"{costs.each.median():.6f}  {costs.bytes.median():.0f}")  # fmt: skip
     print(f"largest {costs.built.max():.3f}  {costs.one.max():.4f}  {costs.each.max():.6f}  "

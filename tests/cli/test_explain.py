@@ -119,6 +119,25 @@ def test_columns_are_weighed_on_rows_of_the_table_where_enough_have_a_class(fold
     ]
 
 
+def test_sets_are_shown_where_a_model_has_them(folder, capsys):
+    from mercer.models import predict_set
+
+    captured, page = explained(folder, capsys, "fisher", "new.csv", "--json", "--coverage", "0.99")
+    answer = json.loads(captured.out)
+    pipeline, card, _ = load_model_parts(folder / "fisher.skops")
+    X = match_columns(read_table(folder / "new.csv"), card.columns).frame
+    sizes = predict_set(pipeline, X, 0.99).sum(axis=1)
+    shown = [row["answer_set"] for row in answer["rows"]]
+    assert [one.startswith("too close to call: ") for one in shown] == (sizes > 1).tolist()
+    assert "Set at 99 %" in page
+    assert page.count("At a coverage of 99 %, too close to call: ") == (sizes > 1).sum()
+    assert "Set at 90 %" in explained(folder, capsys, "fisher")[1]
+    assert "Set at" not in explained(folder, capsys, "boosting")[1]
+    arguments = ["explain", str(folder / "boosting.skops"), str(folder / "new.csv")]
+    assert main([*arguments, "--coverage", "0.9"]) == 2
+    assert "has no sets" in capsys.readouterr().err
+
+
 def test_what_is_printed_names_columns_rows_and_the_page(folder, capsys):
     captured, _ = explained(folder, capsys, "fisher")
     lines = captured.out.splitlines()

@@ -142,6 +142,24 @@ def test_ranks_are_shares_whatever_the_rows(cells):
     assert len(Familiarity(frame).farthest_column(frame)) == len(frame)
 
 
+def test_each_row_of_a_table_is_ranked_among_the_others(monkeypatch):
+    from mercer.models import _familiarity, familiarity_of_rows
+
+    X = mixed(60)
+    ranks = familiarity_of_rows(X)
+    # The ranks of n scores among each other are the numbers from 0 to n − 1, over n − 1.
+    np.testing.assert_allclose(np.sort(ranks), np.arange(60) / 59)
+    known = Familiarity(X)
+    assert np.argmin(ranks) == np.argmin(known._left_out)
+    monkeypatch.setattr(_familiarity, "MOST_ROWS", 30)
+    some = familiarity_of_rows(X, random_state=1)
+    drawn = np.random.default_rng(1).choice(60, 30, replace=False)
+    others = np.setdiff1d(np.arange(60), drawn)
+    few = Familiarity(X.iloc[drawn])
+    np.testing.assert_array_equal(some[others], few.rank(X.iloc[others]))
+    np.testing.assert_array_equal(some[drawn], few.rank_left_out())
+
+
 def test_rows_that_are_all_the_same_have_a_width():
     known = pd.DataFrame({"x": [3.0] * 5})
     found = Familiarity(known)

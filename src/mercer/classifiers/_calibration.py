@@ -2,28 +2,33 @@
 
 Scores are logarithms of densities, cosines or distances.  Taken at their word they are far too
 sure in many columns, and not sure enough where a rule is no Bayes rule.  One number, by which they
-are divided before their soft-max, keeps every prediction.
+are divided before their soft-max, keeps every prediction; biases of the classes, which a cosine or
+a distance lacks, change some.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from sys import float_info
 from typing import Protocol
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from mercer._arrays import Array, like, to_numpy
+from mercer._arrays import Array, FloatArray, like, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut
 from mercer.samples import (
     ProbabilityClassifier,
     SortedSample,
+    fit_biases,
     fit_temperature,
-    log_normalise,
     stratified_rows,
 )
 
 # One number needs no more rows: the log-loss that it is off by is some 1/(2·rows).
 MOST_ROWS = 2048
+# With many classes scores are many: so few rows are enough, and more up to so many scores in all.
+_FEW_ROWS, _MOST_SCORES = 256, 2**18
 _SEED = 0x4D65726365  # It is unusual, so that users will not have drawn their data with it.
 
 
@@ -35,77 +40,98 @@ class LeftOutRows(Protocol):
 
 
 class CalibratedClassifier(ProbabilityClassifier):
-    """Base of classifiers whose probabilities have a temperature, and whose scores do not."""
+    """Base of classifiers whose scores get biases, and whose probabilities have a temperature.
 
+    A subclass has the parameters `calibration` and `loo_rows`, writes `_raw_scores`, and calls
+    `_calibrate` in its fit.
+    """
+
+    calibration: str | None
+    loo_rows: int | None
     temperature_: float
+    biases_: Array
+
+    @abstractmethod
+    def _raw_scores(self, X: Array) -> Array:
+        """Return the scores of some rows before biases: (rows, classes)."""
+
+    def _scores(self, X: Array) -> Array:
+        # A model of a file that was written before there were biases or temperatures has none.
+        return self._raw_scores(X) + vars(self).get("biases_", 0.0)
 
     def _log_odds(self, scores: Array) -> Array:
-        # A model of a file that was written before there were temperatures has none.
-        return scores / vars(self).get("temperature_", 1.0)
+        temperature = vars(self).get("temperature_", 1.0)
+        if temperature >= 1.0:
+            return scores / temperature
+        # What is lower than this would leave the range of floating point.
+        xp, lowest = array_namespace(scores), -temperature * float_info.max
+        relative = scores - xp.max(scores, axis=1, keepdims=True)
+        finite = xp.maximum(relative, xp.full_like(relative, lowest))
+        return xp.where(scores == -float("inf"), scores, finite) / temperature
+
+    def _calibrate(
+        self,
+        left_out: Callable[[], LeftOutRows] | None,
+        sample: SortedSample,
+        ways: Callable[[LeftOut], Sequence[Array]],
+        shares: Array,
+    ) -> None:
+        """Set `temperature_` and `biases_` as `calibration` says.
+
+        Parameters
+        ----------
+        left_out : callable or None
+            Returns what leaves out rows, such as a ladder of one bandwidth; None if nothing does.
+        sample : SortedSample
+            The rows.
+        ways : callable
+            From some rows without themselves to their scores; of several the last count: those of
+            "append" by the whole classes, as new rows meet them.
+        shares : array of shape (n_classes,)
+            What the classes weigh, up to a factor.
+        """
+        self.temperature_, self.biases_ = 1.0, sample.per_class(np.zeros(sample.n_classes))
+        if self.calibration is None or left_out is None:
+            return
+        most = min(MOST_ROWS, max(_FEW_ROWS, _MOST_SCORES // sample.n_classes))
+        most = most if self.loo_rows is None else min(most, self.loo_rows)
+        found = _left_out_scores(left_out(), sample.in_memory, ways, to_numpy(shares), most)
+        if self.calibration == "loo":
+            self.temperature_ = fit_temperature(*found)
+            return
+        self.temperature_, biases = fit_biases(*found)
+        self.biases_ = sample.per_class(self.temperature_ * biases)
 
 
-def left_out_temperature(
+def _left_out_scores(
     left_out: LeftOutRows,
     sample: SortedSample,
     ways: Callable[[LeftOut], Sequence[Array]],
-    shares: Array,
-    most: int | None,
-) -> float:
-    """Return the temperature at which rows have the best odds by a classifier without them.
+    shares: FloatArray,
+    most: int,
+) -> tuple[Array, Array, Array]:
+    """Return scores, classes and weights of rows without them.
 
-    Parameters
-    ----------
-    left_out : LeftOutRows
-        Such as a ladder of one bandwidth.
-    sample : SortedSample
-        The rows.
-    ways : callable
-        From some rows without themselves to their scores; of several scores of a row, those count
-        that give its class the least odds.
-    shares : array of shape (n_classes,)
-        What the classes weigh, up to a factor.
-    most : int or None
-        At most so many rows count, and never more than 2048, drawn by class: they stand for the
-        others of their class.
-
-    Returns
-    -------
-    float
-        1 where no row says anything, such as one row in each class.
+    At most so many rows are drawn by class, and stand for the others of their class.
     """
-    sample = sample.in_memory
-    rows = _draw(sample, MOST_ROWS if most is None else min(most, MOST_ROWS))
     scores, numbers = [], []
-    for part in left_out.parts(rows):
-        scores.append(_least_odds(sample, part, ways(part)))
+    for part in left_out.parts(_draw_by_class(sample, most)):
+        scores.append(ways(part)[-1])
         numbers.append(np.arange(sample.codes.size)[part.rows])
     taken = np.concatenate(numbers)
     codes, weights = sample.codes[taken], to_numpy(sample.weights)[taken]
     in_class = np.bincount(codes, weights, minlength=sample.n_classes)
-    weights = weights * (to_numpy(shares) / np.where(in_class > 0, in_class, 1.0))[codes]
+    weights = weights * (shares / np.where(in_class > 0, in_class, 1.0))[codes]
     xp = array_namespace(scores[0])
     labels = like(codes, scores[0], dtype=xp.int64)
-    return fit_temperature(xp.concat(scores), labels, like(weights, scores[0]))
+    return xp.concat(scores), labels, like(weights, scores[0])
 
 
-def _draw(sample: SortedSample, most: int) -> NDArray[np.int64] | None:
+def _draw_by_class(sample: SortedSample, most: int) -> NDArray[np.int64] | None:
     """Return rows that are drawn by class, or None for all of them."""
     if sample.codes.size <= most:
         return None
     rng = np.random.RandomState(_SEED % 2**32)
+    if most < sample.n_classes:  # No class gets more than its share.
+        return np.sort(rng.permutation(sample.codes.size)[:most])
     return stratified_rows(sample.codes, most, 1.0, rng).astype(np.int64)
-
-
-def _least_odds(sample: SortedSample, part: LeftOut, ways: Sequence[Array]) -> Array:
-    """Return the scores of each row by which its own class has the least odds."""
-    worst, *others = ways
-    if not others:
-        return worst
-    xp, is_own = array_namespace(worst), sample.is_of_class(part.rows)
-
-    def odds(scores: Array) -> Array:
-        return xp.sum(xp.where(is_own, log_normalise(scores), 0.0), axis=1)
-
-    for scores in others:
-        worst = xp.where((odds(scores) < odds(worst))[:, None], scores, worst)
-    return worst

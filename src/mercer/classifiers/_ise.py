@@ -15,7 +15,6 @@ from mercer.bandwidth import RULES
 from mercer.classifiers._calibration import (
     CalibratedClassifier,
     LeftOutRows,
-    left_out_temperature,
 )
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors, ise_scores, plane_scores
@@ -109,10 +108,11 @@ class ISEClassifier(CalibratedClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is clearly not the best.
-    calibration : {"loo"} or None, default="loo"
+    calibration : {"loo", "loo-biases"} or None, default="loo"
         How sure probabilities are.  "loo" divides the scores by the temperature at which training
-        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; None
-        takes the scores at their word.  No prediction changes.
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; no prediction
+        changes.  "loo-biases" adds a number to the scores of each class first, which is found with
+        the temperature and shrunken; predictions change.  None takes the scores at their word.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -142,7 +142,9 @@ class ISEClassifier(CalibratedClassifier):
         Only with ``weighting="margin"``.
     temperature_ : float
         What scores are divided by before their soft-max gives probabilities; 1 without
-        calibration.
+        calibration, and where weights are learned or each class has its width.
+    biases_ : array of shape (n_classes,)
+        What is added to the scores of the classes, 0 unless `calibration` is "loo-biases".
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
@@ -182,10 +184,11 @@ class ISEClassifier(CalibratedClassifier):
     of width √2·h is used throughout.  (16) holds for a hard margin only, so that
     ``"margin"`` takes the SVM's own intercept: it equals (16) where no weight reaches C.
 
-    `predict_proba` is a soft-max, no calibrated probability.  With v the mean of ‖m_c‖², in units
+    `predict_proba` is a soft-max at a temperature.  With v the mean of ‖m_c‖², in units
     of the kernel's peak, it is one of 4 (⟨Φ(x), m_c⟩ − ½‖m_c‖²) / (v(1 − v)) for the plane; of
     N log(ISE with x in c) for ``rule="append"``; of the SVM's decision value; or of the difference
-    of log-cosines.
+    of log-cosines.  Of learned weights no row is left out, nor with a width for each class: the
+    temperature of these is 1, and they are not calibrated.
 
     References
     ----------
@@ -216,7 +219,7 @@ class ISEClassifier(CalibratedClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "calibration": [StrOptions({"loo"}), None],
+        "calibration": [StrOptions({"loo", "loo-biases"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
@@ -289,41 +292,37 @@ class ISEClassifier(CalibratedClassifier):
             {rule: partial(self._left_out_ways, rule) for rule in rules},
             lambda bandwidths: LeftOutVectors.of(sample, bandwidths, None, kernel, links=links),
         )
-        self.bandwidth_, self.rule_, self.temperature_ = found.bandwidth, found.rule, 1.0
+        self.bandwidth_, self.rule_ = found.bandwidth, found.rule
         if found.results is not None:
             self.loo_results_ = found.results
+        left_out = None
         if not learns:
             chosen = cast(LeftOutVectors | None, found.ladder)
             self._fit_means(sample, kernel, chosen)
-            if self.calibration == "loo" and isinstance(self.bandwidth_, float):
-                self._calibrate(sample, kernel, chosen)
+            if isinstance(self.bandwidth_, float):
+                left_out = partial(self._without_rows, sample, kernel, chosen)
         elif isinstance(self.bandwidth_, float):
             self._fit_weights(sample, kernel)
         else:
             raise ValueError(f"{option} takes one width for all classes; give one bandwidth.")
+        self._calibrate(left_out, sample, partial(self._left_out_ways, self.rule_), sample.counts)
         return self
 
-    def _calibrate(
+    def _without_rows(
         self, sample: SortedSample, kernel: Kernel, chosen: LeftOutVectors | None
-    ) -> None:
-        """Set the temperature, with the means that are there."""
-        left_out: LeftOutRows
+    ) -> LeftOutRows:
+        """Return what leaves out rows, with the means that are there."""
         if chosen is not None and itemsize(self.X_fit_) == itemsize(sample.X):
-            left_out = chosen
-        else:
-            # The means may be those of float64 where the rows are float32.
-            X = array_namespace(sample.X).astype(sample.X, self.X_fit_.dtype)
-            counts, links = self.class_count_, None
-            norms = self.squared_norms_
-            if self.rule_ == "append":
-                links = safe_log((self._cross - norms) * counts)
-            widths = np.full(sample.n_classes, self._width)
-            left_out = OwnTermsLeftOut(
-                replace(sample, X=X), sample.weights, widths, kernel, norms * counts**2, links
-            )
-        ways = partial(self._left_out_ways, self.rule_)
-        shares = sample.counts
-        self.temperature_ = left_out_temperature(left_out, sample, ways, shares, self.loo_rows)
+            return chosen
+        # The means may be those of float64 where the rows are float32.
+        X = array_namespace(sample.X).astype(sample.X, self.X_fit_.dtype)
+        norms, counts, links = self.squared_norms_, self.class_count_, None
+        if self.rule_ == "append":
+            links = safe_log((self._cross - norms) * counts)
+        widths = np.full(sample.n_classes, self._width)
+        return OwnTermsLeftOut(
+            replace(sample, X=X), sample.weights, widths, kernel, norms * counts**2, links
+        )
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the scores of rows from classes without them; of "append", also by whole ones."""
@@ -398,7 +397,7 @@ class ISEClassifier(CalibratedClassifier):
         """The width of the Mercer kernel."""
         return overlap_width(get_kernel(self.kernel), self.bandwidth_, self.bandwidth_)
 
-    def _scores(self, X: Array) -> Array:
+    def _raw_scores(self, X: Array) -> Array:
         if self.weighting == "uniform":
             sums, norms, counts = self._class_means(X), self.squared_norms_, self.class_count_
             if self.rule_ == "append":

@@ -14,7 +14,6 @@ from mercer.bandwidth import RULES
 from mercer.classifiers._calibration import (
     CalibratedClassifier,
     LeftOutRows,
-    left_out_temperature,
 )
 from mercer.classifiers._class_vectors import ClassVectors, append_scores, cosine_scores
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
@@ -107,10 +106,11 @@ class LaplacianClassifier(CalibratedClassifier):
     loo : {"fast", "exact"}, default="fast"
         Whether leave-one-out takes the change of V_c to first order, or exactly in time n³
         (for at most 2000 rows).
-    calibration : {"loo"} or None, default="loo"
+    calibration : {"loo", "loo-biases"} or None, default="loo"
         How sure probabilities are.  "loo" divides the scores by the temperature at which training
-        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; None
-        takes the scores at their word.  No prediction changes.
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; no prediction
+        changes.  "loo-biases" adds a number to the scores of each class first, which is found with
+        the temperature and shrunken; predictions change.  None takes the scores at their word.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -150,6 +150,8 @@ class LaplacianClassifier(CalibratedClassifier):
     temperature_ : float
         What scores are divided by before their soft-max gives probabilities; 1 without
         calibration.
+    biases_ : array of shape (n_classes,)
+        What is added to the scores of the classes, 0 unless `calibration` is "loo-biases".
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
@@ -191,8 +193,12 @@ class LaplacianClassifier(CalibratedClassifier):
 
     What lifts rare classes is the normalisation V_c rather than the weights.  On tables of
     many kinds a tuned SVC or kernel Fisher discriminant is a little more accurate; this
-    classifier is quicker to tune.  `predict_proba` is the normalised score γ_c / Σ γ, no
-    calibrated probability.
+    classifier is quicker to tune.
+
+    `predict_proba` is γ_c / Σ γ with each γ to the power of one over `temperature_`.  That comes
+    from rows that are left out as for the bandwidth, of an expansion of `n_nodes` too.  With a
+    width for each class, and at a given bandwidth with `density_subset` or ``rule="append"``, the
+    weights of others and the links stay as they are when a row leaves.
 
     References
     ----------
@@ -236,7 +242,7 @@ class LaplacianClassifier(CalibratedClassifier):
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "node_selection": [StrOptions({"herding", "largest", "random"})],
         "loo": [StrOptions({"fast", "exact"})],
-        "calibration": [StrOptions({"loo"}), None],
+        "calibration": [StrOptions({"loo", "loo-biases"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
     }
@@ -318,15 +324,12 @@ class LaplacianClassifier(CalibratedClassifier):
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
         self.weights_ = given.spread_out(self.weights_)
         self._expand(given, sample, chosen, random_state)
-        self.temperature_ = 1.0
-        if self.calibration == "loo":
-            self.temperature_ = left_out_temperature(
-                self._without_rows(sample, chosen),
-                sample,
-                partial(self._left_out_ways, self.rule_),
-                self.priors_,
-                self.loo_rows,
-            )
+        self._calibrate(
+            lambda: self._without_rows(sample, chosen),
+            sample,
+            partial(self._left_out_ways, self.rule_),
+            self.priors_,
+        )
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -486,7 +489,7 @@ class LaplacianClassifier(CalibratedClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
-    def _scores(self, X: Array) -> Array:
+    def _raw_scores(self, X: Array) -> Array:
         xp = array_namespace(X)
         log_sums = group_sums(
             X, self.X_fit_, self.node_weights_, self.node_classes_, len(self.classes_),

@@ -11,7 +11,6 @@ from mercer.bandwidth import RULES
 from mercer.classifiers._calibration import (
     CalibratedClassifier,
     LeftOutRows,
-    left_out_temperature,
 )
 from mercer.classifiers._class_vectors import log_class_sums
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutWindows
@@ -68,10 +67,11 @@ class ParzenClassifier(CalibratedClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is clearly not the best.
-    calibration : {"loo"} or None, default="loo"
+    calibration : {"loo", "loo-biases"} or None, default="loo"
         How sure probabilities are.  "loo" divides the scores by the temperature at which training
-        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; None
-        takes the scores at their word.  No prediction changes.
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; no prediction
+        changes.  "loo-biases" adds a number to the scores of each class first, which is found with
+        the temperature and shrunken; predictions change.  None takes the scores at their word.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -92,6 +92,8 @@ class ParzenClassifier(CalibratedClassifier):
     temperature_ : float
         What scores are divided by before their soft-max gives probabilities; 1 without
         calibration.
+    biases_ : array of shape (n_classes,)
+        What is added to the scores of the classes, 0 unless `calibration` is "loo-biases".
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"``: bandwidth, accuracy, balanced accuracy, their log-losses,
         rows, how many of them these come from, and error, the standard error of the
@@ -107,13 +109,15 @@ class ParzenClassifier(CalibratedClassifier):
 
     Notes
     -----
-    Time: nothing to fit at a given bandwidth; as much as six sums over all pairs (n²·d) for
-    leave-one-out over 17; n_test·n·d to predict.  Memory grows with n, and while leaving out with
+    Time: n·d for each row that is left out for `calibration`, at a given bandwidth, and nothing
+    else; as much as six sums over all pairs (n²·d) for leave-one-out over 17; n_test·n·d to
+    predict.  Memory grows with n, and while leaving out with
     n times the number of classes.  Densities are compared as logarithms, so that a point far from
     all data still gets the class of the nearest.  Where a window of bounded support reaches
     no row, the priors decide.
 
-    `predict_proba` is the posterior under these density estimates.
+    `predict_proba` is the posterior under these density estimates, each to the power of one over
+    `temperature_`; with ``calibration=None`` it is the posterior itself.
 
     References
     ----------
@@ -142,7 +146,7 @@ class ParzenClassifier(CalibratedClassifier):
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "calibration": [StrOptions({"loo"}), None],
+        "calibration": [StrOptions({"loo", "loo-biases"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
@@ -196,12 +200,12 @@ class ParzenClassifier(CalibratedClassifier):
         self.bandwidth_ = chosen.bandwidth
         if chosen.results is not None:
             self.loo_results_ = {k: v for k, v in chosen.results.items() if k != "rule"}
-        self.temperature_ = 1.0
-        if self.calibration == "loo":
-            left_out = chosen.ladder or self._without_rows(sample, kernel)
-            self.temperature_ = left_out_temperature(
-                left_out, sample, rules["bayes"], self.priors_, self.loo_rows
-            )
+        self._calibrate(
+            lambda: chosen.ladder or self._without_rows(sample, kernel),
+            sample,
+            rules["bayes"],
+            self.priors_,
+        )
         self.X_fit_, self._weights, self._codes = sample.X, sample.weights, sample.classes
         return self
 
@@ -222,7 +226,7 @@ class ParzenClassifier(CalibratedClassifier):
             log_shares = xp.where(part.counts > 0, log_priors(self.priors_), -float("inf"))
         return _bayes(part.log_sums, safe_log(part.counts), log_shares)
 
-    def _scores(self, X: Array) -> Array:
+    def _raw_scores(self, X: Array) -> Array:
         log_counts = array_namespace(X).log(self.class_count_)
         return _bayes(self._log_sums(X), log_counts, log_priors(self.priors_))
 

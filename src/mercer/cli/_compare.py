@@ -115,6 +115,7 @@ def compare(
         compile_models,
         describe_model,
         exact_rows_within,
+        familiarity_of_rows,
         find_sets,
         make_models,
         max_rows_within,
@@ -203,6 +204,7 @@ def compare(
         the_map=the_map,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
+        familiarity=familiarity_of_rows(data.X, seed),
     )
     files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)

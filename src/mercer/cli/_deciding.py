@@ -4,14 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from mercer._system.words import NOTHING, fixed, percent, significant
 
 if TYPE_CHECKING:
     from mercer._arrays import FloatArray
-    from mercer.comparison import DecisionLineRecord, DecisionRecord, RoundsComparison
+    from mercer.comparison import (
+        DecisionLineRecord,
+        DecisionRecord,
+        HindsightRecord,
+        RoundsComparison,
+    )
     from mercer.tables import LabelledTable
+
+# Shares of a class of which it is told how many false alarms finding them would have cost.
+_HINDSIGHT = (0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 
 Costs = Annotated[
     str | None,
@@ -72,6 +81,9 @@ class Rule:
         return f", recall={dict(self.recall)!r}" if self.recall is not None else ""
 
 
+NO_RULE = Rule()
+
+
 def check_rule(costs: str | None, recall: str | None, *, balanced: bool = False) -> None:
     """Refuse options that do not go together, and a wish that is none, before a table is read."""
     if costs is not None and recall is not None:
@@ -86,8 +98,6 @@ def check_rule(costs: str | None, recall: str | None, *, balanced: bool = False)
 
 def read_rule(costs: str | None, recall: str | None, data: "LabelledTable") -> Rule:
     """Return what the options say, held to the classes of a table."""
-    import numpy as np
-
     from mercer.models import check_costs, check_recall
     from mercer.tables import cost_table, read_table
 
@@ -192,6 +202,7 @@ def describe_decisions(
             figures = {key: None if key.startswith("plain_") else figures[key] for key in figures}
         lines.append(DecisionLineRecord(name=str(name), **figures))
     wish = next(iter((rule.recall or {}).items()), (None, None))
+    of, hindsight = _hindsight(comparison, wish[0])
     return DecisionRecord(
         costs=None if rule.costs is None else tuple(map(tuple, rule.costs.tolist())),
         class_name=wish[0],
@@ -199,4 +210,24 @@ def describe_decisions(
         confidence=None if rule.recall is None else DecidingClassifier(None).confidence,
         note=too_few,
         lines=tuple(lines),
+        hindsight_of=of,
+        hindsight=hindsight,
     )
+
+
+def _hindsight(
+    comparison: "RoundsComparison", name: str | None
+) -> "tuple[str | None, tuple[HindsightRecord, ...]]":
+    """Return what wishes would have cost with the best model that has probabilities."""
+    from mercer.comparison import HindsightRecord
+    from mercer.models import alarms_in_hindsight
+
+    likely = [one for one in comparison.summary.index if comparison.has_probabilities.get(one)]
+    models = [str(one) for one in likely if one in comparison.outputs]
+    if name is None or not models:
+        return None, ()
+    truth = comparison.predictions["y_true"].to_numpy() == name
+    c, proba = int(np.searchsorted(comparison.classes, name)), comparison.outputs[models[0]]
+    alarms = alarms_in_hindsight(truth, proba.astype(np.float64), c, _HINDSIGHT)
+    found = zip(_HINDSIGHT, alarms, strict=True)
+    return models[0], tuple(HindsightRecord(share=share, alarms=one) for share, one in found)

@@ -10,6 +10,7 @@ import typer
 from mercer._system.words import count_of, grouped
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
 from mercer.cli._reading import Delimiter, Reading, Sheet
+from mercer.cli._sets import NamedSets, check_has_sets, check_sets_coverage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,7 @@ _USUAL, _MOST = 50, 200  # rows that are explained without being asked for, and 
 # With so many rows of known classes, columns are weighed on these, and not on training rows.
 _LEAST_LABELLED, _MOST_LABELLED = 100, 1000
 _SHOWN = 5
+_COVERAGE = 0.9
 
 
 def explain(
@@ -40,6 +42,10 @@ def explain(
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", help="A column that names a row, such as an id. May be repeated."),
+    ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(help="How often sets of classes hold the true one; default: 0.9, if any."),
     ] = None,
     sheet: Sheet = None,
     delimiter: Delimiter = None,
@@ -60,6 +66,7 @@ def explain(
     from mercer.tables import match_columns
 
     check_output(output, (".html",))
+    check_sets_coverage(coverage)
     with status("reading the model …"):
         import_skops_quickly()
         pipeline, card, sample = load_model_parts(model)
@@ -87,7 +94,11 @@ def explain(
             random_state=seed,
             on_progress=show,
         )
-    facts = _facts(sample, X, None if actual is None else actual[places], kept)
+    coverage = _coverage(coverage, pipeline, card)
+    sets = [""] * len(X)
+    if coverage is not None:
+        sets = NamedSets.of(pipeline, card, X, coverage).texts().tolist()
+    facts = _facts(sample, X, None if actual is None else actual[places], kept, sets)
     label = describe_model(card.model).label
     page = write_reasons_page(
         found,
@@ -97,6 +108,7 @@ def explain(
         table=table if table != "-" else "standard input",
         facts=facts,
         weighed_on=weighed_on,
+        coverage=coverage,
         notes=notes,
     )
     if as_json:
@@ -106,6 +118,16 @@ def explain(
     for line in _lines(found, facts):
         print(one_line(line))
     print(one_line(f"The page: {page}"))
+
+
+def _coverage(asked: float | None, pipeline: Any, card: "ModelCard") -> float | None:
+    """Return how often sets hold the true class; None where there are none and none are wanted."""
+    from mercer.models import has_sets
+
+    if asked is None:
+        return _COVERAGE if has_sets(pipeline) else None
+    check_has_sets(pipeline, card)
+    return asked
 
 
 def _model_columns(given: "Table", card: "ModelCard") -> "Table":
@@ -195,6 +217,7 @@ def _facts(
     X: "pd.DataFrame",
     actual: "NDArray[np.object_] | None",
     kept: list[dict[str, str]],
+    sets: list[str],
 ) -> "list[RowFacts]":
     """Return what else is known of each row."""
     from mercer.models import Familiarity
@@ -206,7 +229,7 @@ def _facts(
         known = Familiarity(sample.X)
         ranks, farthest = known.rank(X).tolist(), known.farthest_column(X)
     classes = [None] * len(X) if actual is None else actual.tolist()
-    return [RowFacts(*one) for one in zip(ranks, farthest, classes, kept, strict=True)]
+    return [RowFacts(*one) for one in zip(ranks, farthest, classes, kept, sets, strict=True)]
 
 
 def _lines(found: "TableReasons", facts: "list[RowFacts]") -> list[str]:

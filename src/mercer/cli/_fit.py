@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from mercer._system.words import count_of, grouped, percent
-from mercer.cli._deciding import Costs, Recall, Rule, check_rule, decision_text, read_rule
+from mercer.cli._deciding import NO_RULE, Costs, Recall, Rule, check_rule, decision_text, read_rule
 from mercer.cli._output import (
     Device,
     check_output,
@@ -243,7 +243,7 @@ def how_to_fit(
     max_rows: int,
     device: str | None,
     reading: Reading,
-    rule: Rule,
+    rule: Rule = NO_RULE,
 ) -> dict[str, str]:
     """Return the command and the lines of Python that fit a model on all rows of a file.
 
@@ -275,7 +275,7 @@ def fit_command(
     max_rows: int | None,
     device: str | None,
     reading: Reading,
-    rule: Rule,
+    rule: Rule = NO_RULE,
 ) -> str:
     """Return the command that fits a model on all rows; ``max_rows`` is None for the usual."""
     options = ["--balanced"] if balanced else []
@@ -296,7 +296,7 @@ def fit_lines(
     seed: int,
     max_rows: int | None,
     reading: Reading,
-    rule: Rule,
+    rule: Rule = NO_RULE,
 ) -> str:
     """Return the lines of Python that fit a model on all rows."""
     options = ", balanced=True" if balanced else ""

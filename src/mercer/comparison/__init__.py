@@ -41,6 +41,8 @@ from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
 from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
 from mercer.comparison._record import DecisionRecord as DecisionRecord
+from mercer.comparison._record import FarRowsRecord as FarRowsRecord
+from mercer.comparison._record import HindsightRecord as HindsightRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
@@ -104,6 +106,8 @@ _FOR_MERCER = (
     "ColumnShareRecord",
     "DecisionLineRecord",
     "DecisionRecord",
+    "HindsightRecord",
+    "FarRowsRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",

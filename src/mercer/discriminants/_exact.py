@@ -263,6 +263,9 @@ class KernelFisherDiscriminant(FisherDiscriminant):
     out.  Identical rows of one class are one row and leave together, unless rows of another
     class lie at the same place: then one of them leaves at a time.
 
+    *Sets.*  The scores of left-out rows, by a threshold without them, are kept for `predict_set`;
+    up to 2 000 rows also their classes and weights, from which it makes the fits without each row.
+
     Departures from the paper: several classes; the penalty αᵀKα by default, for which
     leave-one-out is refitting; N scaled by class, which the paper's results need; priors in the
     threshold, and outputs of left-out rows for it, where the paper takes the midpoint between

@@ -41,7 +41,6 @@ from mercer.discriminants._tuning import given_ridge, ridge_path, tune
 from mercer.discriminants._width import landmark_basis, tune_width
 from mercer.samples import (
     LeftOutScores,
-    Sample,
     check_class_weight,
     check_new_rows,
     dense_rows,
@@ -180,12 +179,6 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         Ridge.
     temperature_ : float
         What the logarithms of probabilities were divided by; 1 without calibration.
-    loo_proba_ : ndarray of shape (n_rows, n_classes)
-        Probabilities that some of the rows, at most 10 000 and their copies, would have got, had
-        they been left out; the nodes were chosen with them.  Not of rows in blocks, and not after
-        `partial_fit`.
-    loo_rows_ : ndarray of int of shape (n_rows,)
-        Which of the rows given they are.
     support_ : ndarray of int of shape (n_nodes,)
         Rows that are nodes, in the order in which they were taken.
     X_fit_ : ndarray of shape (n_nodes, n_features)
@@ -223,6 +216,8 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     Through scikit-learn's array API dispatch, rows may be torch tensors: everything is computed on
     their device then, in float64 and in blocks within ``working_memory``, and fitted arrays
     and answers are tensors there.  Labels pass through NumPy.
+
+    `predict_set` goes by the left-out scores of the sample's rows; nodes were chosen with them.
 
     The threshold follows from the same moments.  Leave-one-out means and variance are had from
     those of the fit by the mean leverage of a row, as in generalised cross-validation.
@@ -378,7 +373,6 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         drawn = take_rows(X, sampled), coding.take(sampled), units
         outputs, judged = self._leave_out(*drawn, n_nodes)
         self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes, in_class))
-        self._set_left_out_of(outputs, judged, sample, sampled)
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -568,17 +562,6 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         weights = np.where(to_numpy(left) > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
         return outputs, replace(coding, rule_weights=weights)
 
-    def _set_left_out_of(
-        self, outputs: Array, judged: Coding, sample: Sample, sampled: NDArray[np.intp]
-    ) -> None:
-        """Set what rows of a sample would have been answered, had they been left out."""
-        scores = self._path.rule(len(self._path), log_priors(self.priors_)).scores(outputs)
-        place = np.full(len(sample.rows), -1)
-        counted = np.flatnonzero(judged.rule_weights > 0)
-        place[sampled[counted]] = counted
-        of_row = place[sample.index]
-        self._set_left_out(scores, sample.given[of_row >= 0], of_row[of_row >= 0])
-
     def _calibrate(
         self, outputs: Array, judged: Coding, n_nodes: int, in_class: NDArray[np.float64]
     ) -> float:
@@ -630,8 +613,6 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
 
     def _finish(self, n_nodes: int, temperature: float) -> None:
         """Set the fitted attributes of the fit on the first nodes."""
-        for of_earlier_rows in ("loo_proba_", "loo_rows_"):
-            self.__dict__.pop(of_earlier_rows, None)
         path = self._path = self._path.head(n_nodes)
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale

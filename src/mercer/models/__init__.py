@@ -41,6 +41,7 @@ if _TYPE_CHECKING:
     from mercer.models._device import OnDevice, check_device, on_device
     from mercer.models._device import within as within
     from mercer.models._familiarity import Familiarity
+    from mercer.models._familiarity import familiarity_of_rows as familiarity_of_rows
     from mercer.models._familiarity_notes import familiarity_notes as familiarity_notes
     from mercer.models._make_model import compile_models as compile_models
     from mercer.models._make_model import exact_rows_within as exact_rows_within
@@ -55,6 +56,7 @@ if _TYPE_CHECKING:
     from mercer.models._wrappers import CappedClassifier
     from mercer.models.deciding._classifier import DecidingClassifier, TooFewRowsWarning
     from mercer.models.deciding._classifier import decider_of as decider_of
+    from mercer.models.deciding._figures import alarms_in_hindsight as alarms_in_hindsight
     from mercer.models.deciding._figures import decision_figures as decision_figures
     from mercer.models.deciding._sentences import TOO_FEW_ROWS as TOO_FEW_ROWS
     from mercer.models.deciding._sentences import check_costs as check_costs
@@ -100,9 +102,17 @@ __all__ = [
 
 # What `mercer compare` makes its models with, and what other commands ask.
 _MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
-_DECIDING = ("TOO_FEW_ROWS", "check_costs", "check_recall", "decider_of", "decision_figures")
+_DECIDING = (
+    "TOO_FEW_ROWS",
+    "alarms_in_hindsight",
+    "check_costs",
+    "check_recall",
+    "decider_of",
+    "decision_figures",
+)
 _FOR_MERCER = (
-    *_MAKING, *_DECIDING, "familiarity_notes", "find_sets", "import_skops_quickly", "within",
+    *_MAKING, *_DECIDING, "familiarity_notes", "familiarity_of_rows", "find_sets",
+    "import_skops_quickly", "within",
 )  # fmt: skip
 
 # The card of a file can be read without any model.
@@ -114,7 +124,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_make_model": ("make_model", *_MAKING),
         "_scoring": ("ModelScore", "choose_model", "score_model"),
         "_sets": ("find_sets", "has_sets", "predict_set"),
-        "_familiarity": ("Familiarity",),
+        "_familiarity": ("Familiarity", "familiarity_of_rows"),
         "_familiarity_notes": ("familiarity_notes",),
         "_training_sample": ("TrainingSample",),
         "_tuned": ("TunedClassifier",),
@@ -124,7 +134,7 @@ __getattr__, __dir__ = _names_when_asked(
             "TooFewRowsWarning",
             "decider_of",
         ),
-        "deciding._figures": ("decision_figures",),
+        "deciding._figures": ("alarms_in_hindsight", "decision_figures"),
         "deciding._sentences": ("TOO_FEW_ROWS", "check_costs", "check_recall"),
         "files._model_card": ("ModelCard",),
         "files._model_file": (

@@ -9,6 +9,7 @@ import pandas as pd
 from mercer._arrays import FloatArray
 from mercer._memory import by_slabs
 from mercer._sklearn import take_rows_of_any
+from mercer.models._training_sample import MOST_ROWS
 from mercer.samples import logsumexp
 
 _IQR = 1.3489795003921634  # the distance of the quartiles of a normal distribution
@@ -92,7 +93,8 @@ class Familiarity:
         self.bandwidth_ = float(spread * factor) or 1.0  # any width, where all rows are the same
         exponents = -distances / (2 * self.bandwidth_**2)
         np.fill_diagonal(exponents, -np.inf)
-        self.training_scores_: FloatArray = np.sort(logsumexp(exponents, axis=1) - np.log(n - 1))
+        self._left_out = logsumexp(exponents, axis=1) - np.log(n - 1)
+        self.training_scores_: FloatArray = np.sort(self._left_out)
 
     def rank(self, X: pd.DataFrame) -> FloatArray:
         """Return the familiarity of rows.
@@ -113,6 +115,17 @@ class Familiarity:
         )
         below = np.searchsorted(self.training_scores_, scores, side="left")
         return np.asarray(below / len(self._rows))
+
+    def rank_left_out(self) -> FloatArray:
+        """Return the familiarity of each training row among all others.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The share of the other training rows that lie farther out.
+        """
+        below = np.searchsorted(self.training_scores_, self._left_out, side="left")
+        return np.asarray(below / (len(self._rows) - 1))
 
     def farthest_column(self, X: pd.DataFrame) -> list[str]:
         """Return for each row the column in which it is farthest from the rows like it.
@@ -168,6 +181,18 @@ class Familiarity:
             else:
                 apart[:, k] = 2.0 - 2.0 * (Z[:, places] * means[:, places]).sum(axis=1)
         return apart.argmax(axis=1)
+
+
+def familiarity_of_rows(X: pd.DataFrame, random_state: int = 0) -> FloatArray:
+    """Return how familiar each row of a table is among others: at most 1 000, drawn at random."""
+    places = np.arange(len(X))
+    if len(X) > MOST_ROWS:
+        rng = np.random.default_rng(random_state)
+        places = rng.choice(len(X), MOST_ROWS, replace=False)
+    known = Familiarity(X.iloc[places])
+    ranks = known.rank(X)
+    ranks[places] = known.rank_left_out()
+    return ranks
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from mercer.models._device import on_device
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
 from mercer.models.deciding._classifier import DecidingClassifier
+from mercer.models.deciding._sentences import check_costs
 from mercer.projections import LaplacianSVC, roweis_saul_classifier
 from mercer.tables import LabelledTable, make_preprocessor
 
@@ -152,7 +153,7 @@ def make_model(
     name : str
         One of :func:`list_models`.
     data : LabelledTable
-        The rows that the pipeline is for; only their number and columns are looked at.
+        The rows that the pipeline is for; only their number, columns and classes are looked at.
     balanced : bool, default=False
         Whether rare classes count as much as frequent ones.
     random_state : int, default=0
@@ -198,6 +199,8 @@ def make_model(
             "they are, and say themselves which of them count more."
         )
     if costs is not None or recall is not None:
+        # A model file holds arrays, not the frame in which costs may come.
+        costs = None if costs is None else check_costs(costs, np.unique(data.y))
         model = DecidingClassifier(model, costs=costs, recall=recall, random_state=random_state)
     most = MOST_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:

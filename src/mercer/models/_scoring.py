@@ -99,8 +99,10 @@ def score_model(
         The most rows to use; of more, a sample in which classes keep their shares.
     device : str, optional
         As in :func:`on_device`; None computes with NumPy.
-    costs, recall
+    costs : array-like of shape (n_classes, n_classes), optional
         As in :func:`make_model`.  The rule is chosen in each fold on its training rows alone.
+    recall : dict of one class to a number, optional
+        As in :func:`make_model`.
 
     Returns
     -------
@@ -181,7 +183,9 @@ def choose_model(
         Seed.
     device : str, optional
         As in :func:`on_device`; None computes with NumPy.
-    costs, recall
+    costs : array-like of shape (n_classes, n_classes), optional
+        As in :func:`make_model`.
+    recall : dict of one class to a number, optional
         As in :func:`make_model`.
     on_progress : callable, optional
         Called with the name of each model before it is scored.

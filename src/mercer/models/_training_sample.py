@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mercer.tables import LabelledTable
 
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class TrainingSample:
 
     @classmethod
     def draw(
-        cls, data: LabelledTable, *, max_rows: int = _MOST_ROWS, random_state: int = 0
+        cls, data: LabelledTable, *, max_rows: int = MOST_ROWS, random_state: int = 0
     ) -> "TrainingSample":
         """Draw rows of a table, each as likely as any other.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from mercer._system.words import fixed, listed, percent, signed
+from mercer._system.words import confidence, fixed, listed, percent, signed
 from mercer.explanations import value_text
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._figures import draw_panel
@@ -38,12 +38,15 @@ class RowFacts:
         Its class, where the table has it.
     kept : mapping of str to str
         Columns that identify it, with their cells.
+    answer_set : str
+        The classes that may be right, in words; empty where the model has no sets.
     """
 
     familiarity: float | None = None
     farthest: str = ""
     actual: str | None = None
     kept: Mapping[str, str] | None = None
+    answer_set: str = ""
 
 
 def write_reasons_page(
@@ -55,6 +58,7 @@ def write_reasons_page(
     table: str,
     facts: Sequence[RowFacts] | None = None,
     weighed_on: str = "rows with classes",
+    coverage: float | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
     """Write a page with what :func:`mercer.explanations.explain_table` found.
@@ -79,6 +83,8 @@ def write_reasons_page(
         What else is known of each row.
     weighed_on : str, default="rows with classes"
         The rows on which the columns were weighed, in words.
+    coverage : float, optional
+        How often the sets of classes hold the true one, where there are sets.
     notes : sequence of str
         What else a reader should know.
 
@@ -119,6 +125,7 @@ def write_reasons_page(
         table=Path(table).name or table,
         rows=list(zip(found.rows, facts, strict=True)),
         weighed_on=weighed_on,
+        coverage="" if coverage is None else confidence(coverage),
         notes=list(notes),
         leading=listed([one.column for one in found.columns[:3]]),
         largest_weight=max((max(one.log_loss, 0.0) for one in found.columns), default=0.0) or 1.0,

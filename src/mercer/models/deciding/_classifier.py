@@ -148,7 +148,7 @@ class DecidingClassifier(DelegatingClassifier):
     >>> found = [model.predict(X[1::2])[y[1::2] == "malignant"] for model in (plain, wish)]
     >>> [round(float((answers == "malignant").mean()), 3) for answers in found]
     [0.909, 0.955]
-    >>> print(wish.decision_.partition(":")[0])
+    >>> print(wish.decision_.partition(";")[0])
     The answer is 'malignant' from a probability of 0.27 on
     """
 

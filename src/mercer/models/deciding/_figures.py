@@ -1,11 +1,14 @@
 """What a rule comes to on rows whose class is known, beside the most probable class."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer._arrays import FloatArray
+from mercer.models.deciding._rules import shares_of_class
 from mercer.models.deciding._sentences import check_costs, check_recall
 
 
@@ -47,3 +50,26 @@ def decision_figures(
             found[f"{prefix}precision"] = hits / named if named else None
             found[f"{prefix}alarms"] = 1000.0 * (named - hits) / len(truth)
     return found
+
+
+def alarms_in_hindsight(
+    truth: NDArray[np.bool_], proba: FloatArray, c: int, recalls: Sequence[float]
+) -> list[float]:
+    """Return how many of 1 000 rows are false alarms where such shares of class c are found.
+
+    Parameters
+    ----------
+    truth : ndarray of bool of shape (n_rows,)
+        Which rows are of the class; at least one.
+    proba : ndarray of shape (n_rows, C)
+        Probabilities of rows that were tested.
+    c : int
+        The class.
+    recalls : sequence of float
+        Shares of its rows; the threshold of each is the highest that finds as many of these rows.
+    """
+    shares = shares_of_class(proba, c)
+    own, others = np.sort(shares[truth])[::-1], np.sort(shares[~truth])
+    ranks = [min(len(own), math.ceil(round(recall * len(own), 9))) for recall in recalls]
+    above = (len(others) - np.searchsorted(others, own[max(1, rank) - 1]) for rank in ranks)
+    return [1000.0 * float(n) / len(truth) for n in above]

@@ -73,11 +73,12 @@ def shares_of_class(proba: FloatArray, c: int) -> FloatArray:
 
 
 def at_threshold(proba: FloatArray, c: int, threshold: float) -> NDArray[np.intp]:
-    """Return class c where its share reaches the threshold, else the most probable other class."""
-    others = proba.copy()
-    others[:, c] = -1.0
+    """Return class c where its share reaches a threshold up to 1/2, else the most probable class.
+
+    Below 1/2 that is another class than c.
+    """
     found = shares_of_class(proba, c) >= threshold
-    return np.where(found, c, np.argmax(others, axis=1))
+    return np.where(found, c, np.argmax(proba, axis=1))
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def recall_sentence(
     threshold, promised = found.threshold, found.promised
     name, level = quoted(names[c]), confidence_text(confidence)
     if threshold >= PLAIN:
-        first = f"The answer is the most probable class, which finds {name} often enough"
+        first = "The answer is the most probable class"
     elif len(names) == 2:
         first = f"The answer is {name} from a probability of {_probability(threshold)} on"
     else:
@@ -118,13 +118,13 @@ def recall_sentence(
             "class, else the most probable of the others"
         )
     if promised >= wanted:
-        return (
-            f"{first}: at least {percent(wanted)} of its rows are found, with {level} confidence."
+        kept = f"at least {percent(wanted)} of {name} are found"
+    else:
+        kept = (
+            f"all {name} that were left out are found, too few of them to promise "
+            f"{percent(wanted)}: it is at least {percent(promised)}"
         )
-    return (
-        f"{first}: all of its rows that were left out are found, but they are too few to promise "
-        f"{percent(wanted)}; with {level} confidence {percent(promised)} are."
-    )
+    return f"{first}; {kept}, with {level} confidence."
 
 
 def too_few_rows(name: str, n_rows: int, n_needed: int, wanted: float, confidence: float) -> str:
