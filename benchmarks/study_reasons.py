@@ -54,6 +54,8 @@ def values_by_shap(model, rows, background, predicted, against):
     both = pd.concat([rows, background], ignore_index=True)
     codes = np.arange(len(both))[:, None] * np.ones(both.shape[1])
     classes = list(model[-1].classes_)
+    is_ours = type(model[-1]).__module__.startswith("mercer.")  # log odds far from 0 keep digits
+    answer = model.predict_log_proba if is_ours else model.decision_function
     found = []
     for i, names in enumerate(zip(predicted, against, strict=True)):
         one, other = map(classes.index, names)
@@ -61,7 +63,7 @@ def values_by_shap(model, rows, background, predicted, against):
         def score(Z, one=one, other=other):
             places = np.asarray(Z, dtype=int)
             columns = {name: both[name].take(places[:, k]).array for k, name in enumerate(both)}
-            scores = model.decision_function(pd.DataFrame(columns))
+            scores = answer(pd.DataFrame(columns))
             if scores.ndim == 1:
                 return scores if one == 1 else -scores
             return scores[:, one] - scores[:, other]
