@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ def write_reasons_page(
         leading=listed([one.column for one in found.columns[:3]]),
         largest_weight=max((max(one.log_loss, 0.0) for one in found.columns), default=0.0) or 1.0,
         curves=_curves(found),
-        largest_share=_largest_share(found.rows),
+        scale_of=partial(_scale_of, largest=_largest_share(found.rows)),
         answers=_answers(found.rows),
         n_parts=_PARTS,
         n_weights=_WEIGHTS,
@@ -164,6 +165,15 @@ def _answers(rows: "Sequence[ExplainedRow]") -> str:
 
 def _largest_share(rows: "Sequence[ExplainedRow]") -> float:
     return max((abs(part.share) for row in rows for part in row.parts), default=0.0) or 1.0
+
+
+def _scale_of(row: "ExplainedRow", largest: float) -> float:
+    """Return the share that the longest bar of a row stands for.
+
+    Bars of a row that all columns leave alone stay short: a tenth of the largest share of the page
+    is the least.
+    """
+    return max(_largest_share([row]), largest / 10)
 
 
 def _cells_of(row: "ExplainedRow") -> list[str]:
