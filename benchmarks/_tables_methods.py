@@ -58,14 +58,16 @@ class Answer:
 class Clock:
     """Seconds of the blocks that it timed."""
 
+    now = staticmethod(time.perf_counter)
+
     def __init__(self):
         self.seconds = []
 
     @contextmanager
     def time(self):
-        started = time.perf_counter()
+        started = self.now()
         yield
-        self.seconds.append(time.perf_counter() - started)
+        self.seconds.append(self.now() - started)
 
 
 def _n_threads():
@@ -82,8 +84,8 @@ def _fit_and_ask(model, train, y_train, test, **fit_options):
     return Answer(np.asarray(proba, dtype=float), *clock.seconds)
 
 
-def _fisher(train, y_train, test, categorical, seed, calibration="loo"):
-    """Mercer's model for a table, compiled beforehand.
+def _mercer(train, y_train, test, categorical, seed, name="fisher", calibration="loo"):
+    """A model of Mercer's for a table, compiled beforehand.
 
     Probabilities are its own, or taken at their word (None), or made by six fits of scikit-learn's
     CalibratedClassifierCV, whose answers come from the one on all rows.
@@ -92,13 +94,14 @@ def _fisher(train, y_train, test, categorical, seed, calibration="loo"):
     kinds = {name: "category" if name in categorical else "number" for name in train.columns}
     clock = Clock()
     compiling = split_target(frame, "class of the row", kinds=kinds)
-    compile_models({"fisher": make_model("fisher", compiling, random_state=seed)}, compiling)
+    compile_models({name: make_model(name, compiling, random_state=seed)}, compiling)
     with clock.time():
         data = split_target(frame, "class of the row", kinds=kinds)
-        model = make_model("fisher", data, random_state=seed)
+        model = make_model(name, data, random_state=seed)
+        folded = calibration in ("sigmoid", "isotonic", "temperature")
         if calibration != "loo":
-            model.set_params(model__calibration=None)
-        if calibration not in ("loo", None):
+            model.set_params(model__calibration=None if folded else calibration)
+        if folded:
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
             model = CalibratedClassifierCV(model, method=calibration, cv=folds, ensemble=False)
         model.fit(data.X, data.y)
@@ -324,7 +327,7 @@ def _known(values):
 
 
 METHODS: dict[str, Callable[..., Answer]] = {
-    "fisher": _fisher,
+    "fisher": _mercer,
     "hgb": _hgb,
     "hgb-tuned": _hgb_tuned,
     "lightgbm": _lightgbm,
@@ -337,10 +340,17 @@ METHODS: dict[str, Callable[..., Answer]] = {
 
 # Other ways to probabilities, which are run where they are asked for by name.
 CALIBRATIONS: dict[str, Callable[..., Answer]] = {
-    "uncalibrated": partial(_fisher, calibration=None),
-    "sigmoid": partial(_fisher, calibration="sigmoid"),
-    "isotonic": partial(_fisher, calibration="isotonic"),
-    "temperature": partial(_fisher, calibration="temperature"),
+    "uncalibrated": partial(_mercer, calibration=None),
+    "sigmoid": partial(_mercer, calibration="sigmoid"),
+    "isotonic": partial(_mercer, calibration="isotonic"),
+    "temperature": partial(_mercer, calibration="temperature"),
+}
+WAYS = {"loo": "loo", "biases": "loo-biases", "none": None}
+WAYS |= {way: way for way in ("sigmoid", "isotonic", "temperature")}
+CALIBRATIONS |= {
+    f"{name}-{title}": partial(_mercer, name=name, calibration=way)
+    for name in ("parzen", "laplacian", "ise")
+    for title, way in WAYS.items()
 }
 ALL_METHODS = {**METHODS, **CALIBRATIONS}
 

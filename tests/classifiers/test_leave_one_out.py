@@ -369,7 +369,7 @@ def test_parzen_and_ise_parts_are_those_of_the_papers():
     X, y = three_gaussians(40)
     sample, order = SortedSample.of(X, y, np.ones(len(y))), np.argsort(y, kind="stable")
     for h in (0.05, 0.4, 5.0):
-        (windows,) = LeftOutWindows(sample, (h,), GAUSSIAN).parts()
+        (windows,) = LeftOutWindows.of(sample, (h,), GAUSSIAN).parts()
         (vectors,) = LeftOutVectors.of(sample, (h,), None, GAUSSIAN, links="counts").parts()
         fitted = ISEClassifier(bandwidth=h).fit(X, y)
         scores, planes = (fitted._left_out_scores(rule, vectors) for rule in ("append", "plane"))

@@ -318,7 +318,7 @@ def test_some_rows_and_some_rungs_are_judged_as_all_are(links, weighted):
     rows, rungs = np.array([3, 5, 40, 88]), [1, 3]
     for ladder in (
         LeftOutVectors.of(sample, bandwidths, F, get_kernel("gaussian"), links=links),
-        LeftOutWindows(sample, bandwidths, get_kernel("laplacian")),
+        LeftOutWindows.of(sample, bandwidths, get_kernel("laplacian")),
     ):
         whole = {part.rung: part for part in ladder.parts()}
         fresh = type(ladder).at(ladder, range(4)) if links else ladder

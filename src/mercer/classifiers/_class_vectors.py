@@ -131,11 +131,29 @@ class ClassVectors:
 
         Sums of all rows at once are kept for the next call.
         """
-        if isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0]):
+        if self._is_every(rows):
             return self._once("sums", lambda: self.left_out(rows)[0])
         if "sums" in self.known:
             return self.known["sums"][:, self.sample.in_memory.index(rows), :]
         return self.left_out(rows)[0]
+
+    def sums_without(self, rows: Rows, removal: Removal) -> tuple[Array, Array | None]:
+        """Return the sums at rows without them and without their windows, and their drifts.
+
+        They are kept for the next call as `sums` are, which is with the same removal.
+        """
+        names = ("sums without", "drifts")
+        if not set(names) <= set(self.known):
+            found = self.left_out(rows, removal)
+            if not self._is_every(rows):
+                return found
+            self.known.update(zip(names, found, strict=True))
+        sums, drifts = (self.known[name] for name in names)
+        at = self.sample.in_memory.index(rows)
+        return sums[:, at, :], drifts[:, at, :]
+
+    def _is_every(self, rows: Rows) -> bool:
+        return isinstance(rows, slice) and (rows.start, rows.stop) == (0, self.sample.X.shape[0])
 
     def left_out(self, rows: Rows, removal: Removal | None = None) -> tuple[Array, Array | None]:
         """Return the sums at rows of `sample.in_memory` without them, and their drifts."""

@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, itemsize, like, take_rows, to_numpy
 from mercer._sklearn import Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
+from mercer.classifiers._calibration import (
+    CalibratedClassifier,
+    LeftOutRows,
+)
 from mercer.classifiers._cauchy_schwarz import cauchy_schwarz_weights, log_kernel_matrix
 from mercer.classifiers._class_vectors import ClassVectors, ise_scores, plane_scores
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
+from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
 from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
-from mercer.samples import ProbabilityClassifier, SortedSample, check_training, home_of, refuse_dask
+from mercer.samples import SortedSample, check_training, home_of, refuse_dask, safe_log
 from mercer.sums import group_sums, kernel_sum
 
 # By bytes of a number: what of the distance of rows from their class mean may be rounding.
@@ -28,7 +33,7 @@ _LEAST = {4: 2e-6, 8: 4e-15}
 _WIDE = 0.02
 
 
-class ISEClassifier(ProbabilityClassifier):
+class ISEClassifier(CalibratedClassifier):
     r"""Classify by distances between means of windows in feature space.
 
     The integrated squared error (ISE) of two Parzen estimates is the squared distance of their
@@ -95,6 +100,11 @@ class ISEClassifier(ProbabilityClassifier):
     loo_rows : int or None, default=32768
         How many rows leave-one-out judges at most, drawn by class, each without itself and
         with all others; None judges all, unless a bandwidth is clearly not the best.
+    calibration : {"loo", "loo-biases"} or None, default="loo"
+        How sure probabilities are.  "loo" divides the scores by the temperature at which training
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; no prediction
+        changes.  "loo-biases" adds a number to the scores of each class first, which is found with
+        the temperature and shrunken; predictions change.  None takes the scores at their word.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -122,6 +132,11 @@ class ISEClassifier(ProbabilityClassifier):
         Sum of the learned weights on one side, only where weights are learned.
     intercept_ : array of shape (n_sides,)
         Only with ``weighting="margin"``.
+    temperature_ : float
+        What scores are divided by before their soft-max gives probabilities; 1 without
+        calibration, and where weights are learned or each class has its width.
+    biases_ : array of shape (n_classes,)
+        What is added to the scores of the classes, 0 unless `calibration` is "loo-biases".
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
@@ -195,6 +210,7 @@ class ISEClassifier(ProbabilityClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "scoring": [StrOptions({"accuracy", "balanced_accuracy"})],
         "loo_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "calibration": [StrOptions({"loo", "loo-biases"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
@@ -209,6 +225,7 @@ class ISEClassifier(ProbabilityClassifier):
         C: float = 1.0,
         scoring: str = "accuracy",
         loo_rows: int | None = 2**15,
+        calibration: str | None = "loo",
         tol: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
@@ -219,6 +236,7 @@ class ISEClassifier(ProbabilityClassifier):
         self.C = C
         self.scoring = scoring
         self.loo_rows = loo_rows
+        self.calibration = calibration
         self.tol = tol
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -268,13 +286,34 @@ class ISEClassifier(ProbabilityClassifier):
         self.bandwidth_, self.rule_ = found.bandwidth, found.rule
         if found.results is not None:
             self.loo_results_ = found.results
+        left_out = None
         if not learns:
-            self._fit_means(sample, kernel, cast(LeftOutVectors | None, found.ladder))
+            chosen = cast(LeftOutVectors | None, found.ladder)
+            self._fit_means(sample, kernel, chosen)
+            if isinstance(self.bandwidth_, float):
+                left_out = partial(self._without_rows, sample, kernel, chosen)
         elif isinstance(self.bandwidth_, float):
             self._fit_weights(sample, kernel)
         else:
             raise ValueError(f"{option} takes one width for all classes; give one bandwidth.")
+        self._calibrate(left_out, sample, partial(self._left_out_ways, self.rule_), sample.counts)
         return self
+
+    def _without_rows(
+        self, sample: SortedSample, kernel: Kernel, chosen: LeftOutVectors | None
+    ) -> LeftOutRows:
+        """Return what leaves out rows, with the means that are there."""
+        if chosen is not None and itemsize(self.X_fit_) == itemsize(sample.X):
+            return chosen
+        # The means may be those of float64 where the rows are float32.
+        X = array_namespace(sample.X).astype(sample.X, self.X_fit_.dtype)
+        norms, counts, links = self.squared_norms_, self.class_count_, None
+        if self.rule_ == "append":
+            links = safe_log((self._cross - norms) * counts)
+        widths = np.full(sample.n_classes, self._width)
+        return OwnTermsLeftOut(
+            replace(sample, X=X), sample.weights, widths, kernel, norms * counts**2, links
+        )
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the scores of rows from classes without them; of "append", also by whole ones."""
@@ -349,7 +388,7 @@ class ISEClassifier(ProbabilityClassifier):
         """The width of the Mercer kernel."""
         return overlap_width(get_kernel(self.kernel), self.bandwidth_, self.bandwidth_)
 
-    def _scores(self, X: Array) -> Array:
+    def _raw_scores(self, X: Array) -> Array:
         if self.weighting == "uniform":
             sums, norms, counts = self._class_means(X), self.squared_norms_, self.class_count_
             if self.rule_ == "append":

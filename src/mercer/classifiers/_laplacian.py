@@ -11,17 +11,21 @@ from sklearn.utils import check_random_state
 from mercer._arrays import Array, to_numpy
 from mercer._sklearn import FloatInterval, Interval, StrOptions, fit_context
 from mercer.bandwidth import RULES
+from mercer.classifiers._calibration import (
+    CalibratedClassifier,
+    LeftOutRows,
+)
 from mercer.classifiers._class_vectors import ClassVectors, append_scores, cosine_scores
 from mercer.classifiers._leave_one_out import Ladder, LeftOut, LeftOutVectors
 from mercer.classifiers._leave_one_out_exact import ExactlyLeftOut, require_few_rows
 from mercer.classifiers._nodes import choose_nodes
 from mercer.classifiers._norms import draw_rows, log_links, sampled_log_links, sampled_norms
+from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
 from mercer.classifiers._significance import Density, choose_subset, count_of
 from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
 from mercer.samples import (
     BlockSample,
-    ProbabilityClassifier,
     Sample,
     SortedSample,
     check_priors,
@@ -33,7 +37,7 @@ from mercer.samples import (
 from mercer.sums import expect_left_out_sums, group_sums, kernel_sum
 
 
-class LaplacianClassifier(ProbabilityClassifier):
+class LaplacianClassifier(CalibratedClassifier):
     r"""Classify by the angle to class means, in which each point counts by its rarity.
 
     A class is the mean of its points in the feature space of the Gaussian kernel, each weighted by
@@ -102,6 +106,11 @@ class LaplacianClassifier(ProbabilityClassifier):
     loo : {"fast", "exact"}, default="fast"
         Whether leave-one-out takes the change of V_c to first order, or exactly in time n³
         (for at most 2000 rows).
+    calibration : {"loo", "loo-biases"} or None, default="loo"
+        How sure probabilities are.  "loo" divides the scores by the temperature at which training
+        rows that are left out, at most 2048 and `loo_rows`, have the least log-loss; no prediction
+        changes.  "loo-biases" adds a number to the scores of each class first, which is found with
+        the temperature and shrunken; predictions change.  None takes the scores at their word.
     tol : float or None, default=None
         Relative error allowed to the kernel sums, each of them, for linear time at up to three
         features (see :func:`mercer.sums.kernel_sum`); None adds up every term.  Leave-one-out
@@ -138,6 +147,11 @@ class LaplacianClassifier(ProbabilityClassifier):
         Shares of the classes in training, N_c/N.
     priors_ : array of shape (n_classes,)
         As used.
+    temperature_ : float
+        What scores are divided by before their soft-max gives probabilities; 1 without
+        calibration.
+    biases_ : array of shape (n_classes,)
+        What is added to the scores of the classes, 0 unless `calibration` is "loo-biases".
     loo_results_ : dict of arrays
         Only with ``bandwidth="loo"`` or ``rule="auto"``: rule, bandwidth, accuracy, balanced
         accuracy, their log-losses, rows, how many of them these come from, and error, the standard
@@ -224,6 +238,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         "n_nodes": [Interval(Integral, 1, None, closed="left"), None],
         "node_selection": [StrOptions({"herding", "largest", "random"})],
         "loo": [StrOptions({"fast", "exact"})],
+        "calibration": [StrOptions({"loo", "loo-biases"}), None],
         "tol": [Interval(Real, 0, 1, closed="neither"), None],
         "random_state": ["random_state"],
     }
@@ -243,6 +258,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         n_nodes: int | None = None,
         node_selection: str = "herding",
         loo: str = "fast",
+        calibration: str | None = "loo",
         tol: float | None = None,
         random_state: Any = None,
     ) -> None:
@@ -258,6 +274,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         self.n_nodes = n_nodes
         self.node_selection = node_selection
         self.loo = loo
+        self.calibration = calibration
         self.tol = tol
         self.random_state = random_state
 
@@ -303,6 +320,12 @@ class LaplacianClassifier(ProbabilityClassifier):
             self.weights_ = sample.as_given((xp.sum(weights) / chosen.densities[0, :]) ** 0.5)
         self.weights_ = given.spread_out(self.weights_)
         self._expand(given, sample, chosen, random_state)
+        self._calibrate(
+            lambda: self._without_rows(sample, chosen),
+            sample,
+            partial(self._left_out_ways, self.rule_),
+            self.priors_,
+        )
         if self.rule_ == "append":
             self._density_rows, self._density_weights = density.rows_for_points(X, weights)
         return self
@@ -342,16 +365,31 @@ class LaplacianClassifier(ProbabilityClassifier):
         self.bandwidth_, self.rule_ = found.bandwidth, found.rule
         if found.results is not None:
             self.loo_results_ = found.results
-            ladder = found.ladder
+        if isinstance(self.bandwidth_, float):
+            ladder = found.ladder or vectors((self.bandwidth_,), self.tol)
             return cast(
                 LeftOutVectors, ladder.fast if isinstance(ladder, ExactlyLeftOut) else ladder
             )
-        if isinstance(self.bandwidth_, float):
-            return vectors((self.bandwidth_,), self.tol)
         F = density.of_widths(sample, self.bandwidth_, self.tol)
         weights = sample.weights if F is None else sample.weights * F**-0.5
         each = ClassVectors.of(sample, self.bandwidth_, weights, density.kernel, self.tol)
         return LeftOutVectors(each, (), None if F is None else F[None, :])
+
+    def _without_rows(self, sample: SortedSample, chosen: LeftOutVectors) -> LeftOutRows:
+        """Return what leaves out rows, with the norms and links that are there."""
+        known = chosen.vectors.known
+        has_norms = self.density_subset is None or "norms" in known
+        has_links = self.rule_ == "cosine" or "products" in known
+        if isinstance(self.bandwidth_, float) and has_norms and has_links:
+            return chosen
+        return OwnTermsLeftOut(
+            sample,
+            chosen.vectors.weights[0, :],
+            np.broadcast_to(self._widths, sample.n_classes),
+            get_kernel(self.kernel),
+            self.norms_**2,
+            self._log_links if self.rule_ == "append" else None,
+        )
 
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the scores of rows from classes without them; of "append", also by whole ones."""
@@ -437,7 +475,7 @@ class LaplacianClassifier(ProbabilityClassifier):
         )
         return -0.5 * xp.log1p(xp.astype(F, xp.float64))
 
-    def _scores(self, X: Array) -> Array:
+    def _raw_scores(self, X: Array) -> Array:
         xp = array_namespace(X)
         log_sums = group_sums(
             X, self.X_fit_, self.node_weights_, self.node_classes_, len(self.classes_),

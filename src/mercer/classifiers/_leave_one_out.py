@@ -86,25 +86,33 @@ class Ladder(Protocol):
 class LeftOutWindows:
     """The plain class sums of kernels: all that Parzen's rule needs."""
 
-    sample: SortedSample
-    bandwidths: tuple[float, ...]
-    kernel: Kernel
+    vectors: ClassVectors  # at the Parzen widths; every row counts by its weight
+
+    @classmethod
+    def of(
+        cls, sample: SortedSample, bandwidths: tuple[float, ...], kernel: Kernel
+    ) -> "LeftOutWindows":
+        """Take windows of these widths."""
+        return cls(ClassVectors(sample, bandwidths, sample.copies(len(bandwidths)), kernel))
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Parzen widths."""
+        return self.vectors.widths
 
     def at(self, rungs: Sequence[int]) -> "LeftOutWindows":
-        """Return the same of some bandwidths."""
-        return replace(self, bandwidths=tuple(self.bandwidths[r] for r in rungs))
+        """Return the same of some bandwidths, with what has been computed of them."""
+        return replace(self, vectors=self.vectors.at(rungs))
 
     def parts(self, rows: NDArray[np.int64] | None = None) -> Iterator[LeftOut]:
         """Yield sums and counts."""
-        sample, widths = self.sample.in_memory, self.bandwidths
-        weights = self.sample.copies(len(widths))
-        vectors = ClassVectors(self.sample, widths, weights, self.kernel)
+        vectors, sample = self.vectors, self.vectors.sample.in_memory
         for some in vectors.slabs(rows):
             at = sample.index(some)
             copies = sample.weights[at] - sample.unit[at]
             sums = add_to_own_class(sample, vectors.sums(some), copies, some)
             counts, zero = sample.counts_without(some), 0 * copies
-            for rung in range(len(widths)):
+            for rung in range(len(self.bandwidths)):
                 yield LeftOut(some, rung, counts, sums[rung], None, None, zero)
 
 
@@ -172,7 +180,7 @@ class LeftOutVectors:
             if self.removal is None:
                 sums, drifts = vectors.sums(some), None
             else:
-                sums, drifts = vectors.left_out(some, self.removal)
+                sums, drifts = vectors.sums_without(some, self.removal)
             plain = vectors.sums(some) if self.links is not None else sums
             gathered = vectors.sample.gather(some, *of_rows)
             for rung in range(len(self.bandwidths)):

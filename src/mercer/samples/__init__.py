@@ -49,7 +49,7 @@ from mercer.samples._in_blocks import compute_arrays, row_numbers
 from mercer.samples._in_memory import log_normalise, log_sum_of_others, logsumexp, safe_log
 from mercer.samples._sample import BlockSample, Rows, Sample, SortedSample
 from mercer.samples._sets import LeftOutScores, SetClassifier, check_coverage, log_odds_against
-from mercer.samples._temperature import fit_temperature
+from mercer.samples._temperature import fit_biases, fit_temperature
 from mercer.samples._training import (
     check_labelled,
     check_pair,
@@ -121,6 +121,7 @@ __all__ = [
     "describe_index",
     "draw_rows",
     "first_true",
+    "fit_biases",
     "fit_temperature",
     "from_memory",
     "heaviest_rows",

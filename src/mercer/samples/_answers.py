@@ -154,7 +154,7 @@ class ProbabilityClassifier(ScoreClassifier):
             Probabilities, in float64, which add up to 1 in each row.
         """
         check_is_fitted(self)
-        return self._answer(X, _shares, len(self.classes_))
+        return self._answer(X, lambda scores: _shares(self._log_odds(scores)), len(self.classes_))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities.
@@ -170,7 +170,12 @@ class ProbabilityClassifier(ScoreClassifier):
             Logarithms, in float64, also of what is too small for a number.
         """
         check_is_fitted(self)
-        return self._answer(X, _log_shares, len(self.classes_))
+        finish = lambda scores: _log_shares(self._log_odds(scores))  # noqa: E731
+        return self._answer(X, finish, len(self.classes_))
+
+    def _log_odds(self, scores: Array) -> Array:
+        """Return the logarithms of probabilities, up to a constant for each row, from scores."""
+        return scores
 
 
 def _differences(scores: Array) -> Array:

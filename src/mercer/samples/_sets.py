@@ -85,10 +85,11 @@ class LeftOutScores:
 class SetClassifier(ProbabilityClassifier):
     """Base of classifiers that answer by sets of classes too.
 
-    Their `fit` keeps `_left_out`, the scores of the training rows that were left out.
+    Their `fit` keeps `_left_out`, the scores of the training rows that were left out; None where
+    none were.
     """
 
-    _left_out: LeftOutScores
+    _left_out: LeftOutScores | None = None
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Return the classes that may be right: sets with the true class as often as asked for.
@@ -112,19 +113,26 @@ class SetClassifier(ProbabilityClassifier):
         """
         most = self._check_left_out(coverage).most_odds(coverage)
         return self._answer(
-            X, lambda scores: log_odds_against(scores) <= most, len(self.classes_), np.bool_
+            X,
+            lambda scores: log_odds_against(self._log_odds(scores)) <= most,
+            len(self.classes_),
+            np.bool_,
         )
 
     def _check_left_out(self, coverage: float) -> LeftOutScores:
         """Return what is known of left-out rows; refuse a coverage that is not a share."""
         check_is_fitted(self)
         check_coverage(coverage)
-        if not hasattr(self, "_left_out"):
+        if self._left_out is None:
             raise ValueError(
                 f"This {type(self).__name__} knows nothing of left-out rows, which sets need: fit "
-                "it again."
+                f"it again{self._how_to_leave_out()}."
             )
         return self._left_out
+
+    def _how_to_leave_out(self) -> str:
+        """Return what else a fit needs so that it leaves out rows, as the end of a sentence."""
+        return ""
 
 
 def check_coverage(coverage: Any) -> None:
