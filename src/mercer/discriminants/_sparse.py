@@ -217,8 +217,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
     their device then, in float64 and in blocks within ``working_memory``, and fitted arrays
     and answers are tensors there.  Labels pass through NumPy.
 
-    `predict_set` goes by the left-out scores of the sample's rows, whose nodes were chosen with
-    them.  The threshold follows from the same moments.  Leave-one-out means and variance are had from
+    `predict_set` goes by the left-out scores of the sample's rows; nodes were chosen with them.
+
+    The threshold follows from the same moments.  Leave-one-out means and variance are had from
     those of the fit by the mean leverage of a row, as in generalised cross-validation.
 
     Departures from the paper: several classes, the penalty αᵀKα, the stop rule, candidates and
