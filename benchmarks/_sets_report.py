@@ -3,6 +3,7 @@
 import numpy as np
 
 NOMINAL = 0.9
+LEAST = 0.89  # that coverage should have on every table
 LEVELS = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 0.985]
 OURS = (
     ("tuned", "jackknife+"),
@@ -20,15 +21,18 @@ def print_report(draws):
     """Print a line for each table, and what the methods come to over all of them."""
     draws = {name: lines for name, lines in draws.items() if len(lines) >= 10}
     print(
-        "| table | draws | right | jackknife+ | size | left-out | size | MAPIE split | size | "
+        "| table | draws | right | jackknife+ | ± | size | left-out | size | MAPIE split | size | "
         "at our coverage | MAPIE cross | size | at our coverage |"
     )
-    print("|---" * 13 + "|")
+    print("|---" * 14 + "|")
     for name, lines in draws.items():
         cells = [name.replace("numeric/", ""), str(len(lines)), _percent(_right(lines, "tuned"))]
         for method in ("jackknife+", "left-out"):
             held, size, _ = _mean(lines, "tuned", method)
-            cells += [_percent(held), f"{size:.2f}"]
+            cells.append(_percent(held))
+            if method == "jackknife+":
+                cells.append(_percent(_error(lines, "tuned", method)))
+            cells.append(f"{size:.2f}")
         for peer, _ in PEERS:
             cells += _peer_cells(lines, peer)
         print("| " + " | ".join(cells) + " |")
@@ -48,13 +52,18 @@ def _peer_cells(lines, peer):
 def _print_summary(draws):
     print("\nMeans over tables; those that are right less often than 90 % apart.\n")
     print(
-        "| sets | tables | draws | coverage | least | below 89 % | size | one class | "
+        "| sets | tables | draws | coverage | least | below 89 % | surely | size | one class | "
         "hard: coverage | hard: size | easy: coverage | easy: size |"
     )
-    print("|---" * 12 + "|")
+    print("|---" * 13 + "|")
     for kind, method in OURS:
         found = {
-            name: (_mean(lines, kind, method), _right(lines, kind), _count(lines, kind))
+            name: (
+                _mean(lines, kind, method),
+                _right(lines, kind),
+                _count(lines, kind),
+                _error(lines, kind, method),
+            )
             for name, lines in draws.items()
             if _count(lines, kind)
         }
@@ -65,7 +74,8 @@ def _print_summary(draws):
             for name, lines in draws.items():
                 if _count(lines, peer):
                     mean = _peer_mean(lines, peer, way, LEVELS.index(NOMINAL))
-                    found[name] = (mean, _right(lines, "tuned"), _count(lines, peer))
+                    error = _peer_error(lines, peer, way, LEVELS.index(NOMINAL))
+                    found[name] = (mean, _right(lines, "tuned"), _count(lines, peer), error)
             _print_line(f"{label}, {way}", found)
     _print_equal(draws)
 
@@ -73,11 +83,14 @@ def _print_summary(draws):
 def _print_line(label, found):
     if not found:
         return
-    held, size, alone = np.array([mean for mean, _, _ in found.values()]).T
-    hard = np.array([right < NOMINAL for _, right, _ in found.values()])
+    means, right, counts, errors = zip(*found.values(), strict=True)
+    held, size, alone = np.array(means).T
+    hard = np.array(right) < NOMINAL
+    # Errors of one draw are not known: such a table is sure of nothing.
+    surely = held + 2 * np.nan_to_num(errors, nan=np.inf) < LEAST
     cells = [
-        label, str(len(found)), str(sum(count for _, _, count in found.values())),
-        _percent(held.mean()), _percent(held.min()), str(int((held < NOMINAL - 0.01).sum())),
+        label, str(len(found)), str(sum(counts)), _percent(held.mean()), _percent(held.min()),
+        str(int((held < LEAST).sum())), str(int(surely.sum())),
         f"{size.mean():.3f}", _percent(alone.mean()),
     ]  # fmt: skip
     for part in (hard, ~hard):
@@ -124,6 +137,17 @@ def _right(lines, kind):
 def _mean(lines, kind, method):
     """Coverage, size and share of sets with one class, over the draws."""
     return np.mean([one[kind][method] for one in lines if kind in one], axis=0)
+
+
+def _error(lines, kind, method):
+    """Standard error of the coverage; NaN of one draw."""
+    held = [one[kind][method][0] for one in lines if kind in one]
+    return np.std(held, ddof=1) / np.sqrt(len(held)) if len(held) > 1 else float("nan")
+
+
+def _peer_error(lines, peer, way, level):
+    held = [one[peer][way][level][0] for one in lines if peer in one]
+    return np.std(held, ddof=1) / np.sqrt(len(held)) if len(held) > 1 else float("nan")
 
 
 def _peer_mean(lines, peer, way, level):
