@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.classifiers import _calibration
+from mercer.models import has_sets
 from mercer.samples import log_odds_against
 from oracles.sets import odds_against
 
@@ -92,5 +93,12 @@ def test_a_draw_of_the_rows_stands_for_the_shares_of_the_classes(monkeypatch):
 def test_without_left_out_rows_there_are_no_sets(model):
     X, y = rows(4, 60)
     fitted = clone(model).fit(X, y)
-    with pytest.raises(ValueError, match="fit it again with calibration='loo', one bandwidth, and"):
+    assert not has_sets(fitted)
+    assert not hasattr(fitted, "predict_set")
+
+
+def test_without_left_out_rows_of_each_width_there_are_no_sets():
+    X, y = rows(4, 60)
+    fitted = ISEClassifier(bandwidth=[0.5, 0.8]).fit(X, y)
+    with pytest.raises(ValueError, match="fit it again, with one bandwidth where each class has"):
         fitted.predict_set(X)

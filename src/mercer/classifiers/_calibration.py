@@ -108,8 +108,8 @@ class CalibratedClassifier(SetClassifier):
         odds = self._log_odds(scores + like(to_numpy(self.biases_), scores))
         self._left_out = LeftOutScores.of(odds, codes, counts * (rows.sum() / counts.sum()))
 
-    def _how_to_leave_out(self) -> str:
-        return " with calibration='loo', one bandwidth, and weights that are not learned"
+    def _leaves_out_rows(self) -> bool:
+        return self.calibration is not None
 
 
 def _left_out_scores(

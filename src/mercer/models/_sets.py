@@ -18,7 +18,7 @@ def has_sets(pipeline: Any) -> bool:
     Returns
     -------
     bool
-        Whether its classifier has a method ``predict_set``.
+        Whether its classifier has a method ``predict_set``, with the parameters that it has.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, FloatArray, to_numpy
@@ -91,6 +92,11 @@ class SetClassifier(ProbabilityClassifier):
 
     _left_out: LeftOutScores | None = None
 
+    def _leaves_out_rows(self) -> bool:
+        """Tell whether `fit` leaves out rows, with the parameters as they are."""
+        return True
+
+    @available_if(_leaves_out_rows)
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Return the classes that may be right: sets with the true class as often as asked for.
 
@@ -126,13 +132,9 @@ class SetClassifier(ProbabilityClassifier):
         if self._left_out is None:
             raise ValueError(
                 f"This {type(self).__name__} knows nothing of left-out rows, which sets need: fit "
-                f"it again{self._how_to_leave_out()}."
+                "it again, with one bandwidth where each class has its own."
             )
         return self._left_out
-
-    def _how_to_leave_out(self) -> str:
-        """Return what else a fit needs so that it leaves out rows, as the end of a sentence."""
-        return ""
 
 
 def check_coverage(coverage: Any) -> None:
