@@ -96,7 +96,7 @@ class SetClassifier(ProbabilityClassifier):
         """Tell whether `fit` leaves out rows, with the parameters as they are."""
         return True
 
-    @available_if(_leaves_out_rows)
+    @available_if(lambda model: model._leaves_out_rows())
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Return the classes that may be right: sets with the true class as often as asked for.
 
