@@ -171,6 +171,16 @@ def test_no_more_rows_are_drawn_than_one_number_needs(calls, monkeypatch):
     assert len(calls[1][0]) == 300
 
 
+def test_many_classes_are_calibrated_on_few_rows(calls):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 2)), np.arange(4000) % 1000
+    model = ParzenClassifier(bandwidth=0.3).fit(X, y)
+    assert calls[0][0].shape == (262, 1000)
+    assert model.temperature_ != 1.0
+    ParzenClassifier(bandwidth=0.3, loo_rows=1).fit(X, y)
+    assert len(calls[1][0]) == 1
+
+
 @pytest.mark.parametrize("model", [ParzenClassifier, LaplacianClassifier])
 def test_classes_weigh_as_their_priors_do(model, calls):
     X, y = drawn(90)

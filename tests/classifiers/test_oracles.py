@@ -40,7 +40,8 @@ class Case:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_cosine_rule(name, density, width, weighted):
     case = Case(name, width, density, weighted)
-    model = LaplacianClassifier(bandwidth=case.h, density=density).fit(**case.fit)
+    model = LaplacianClassifier(bandwidth=case.h, density=density, calibration=None)
+    model.fit(**case.fit)
     cosines = case.oracle.cosines(case.P, case.K)  # (17)
     assert (cosines <= 1 + 1e-12).all()
     assert_close(table(model.decision_function(case.new)), table(oracle.log(cosines)))
@@ -115,7 +116,8 @@ def test_parzen(name, width, weighted, priors):
     given = np.arange(1, n_classes + 1) / sum(range(1, n_classes + 1))
     wanted = {"uniform": np.full(n_classes, 1 / n_classes), "given": given, None: None}[priors]
     argument = given if priors == "given" else priors
-    model = ParzenClassifier(bandwidth=case.h, priors=argument).fit(**case.fit)
+    model = ParzenClassifier(bandwidth=case.h, priors=argument, calibration=None)
+    model.fit(**case.fit)
     densities = case.oracle.densities(case.P, wanted)
     assert_close(table(model.decision_function(case.new)), table(oracle.log(densities)))
     assert_close(model.predict_proba(case.new), densities / densities.sum(axis=1, keepdims=True))
@@ -287,8 +289,8 @@ def test_every_bandwidth_gives_finite_and_right_probabilities(name, factor):
     log_P, log_K = -d2 / (2 * h**2), -d2 / (4 * h**2)
     sample = oracle.Sample.in_logs(X, y, h)
     expected = {
-        ParzenClassifier(bandwidth=h): oracle.log_densities(log_P, y),
-        LaplacianClassifier(bandwidth=h): oracle.log_gamma(sample, log_K),
+        ParzenClassifier(bandwidth=h, calibration=None): oracle.log_densities(log_P, y),
+        LaplacianClassifier(bandwidth=h, calibration=None): oracle.log_gamma(sample, log_K),
     }
     for model, scores in expected.items():
         model.fit(X, y)

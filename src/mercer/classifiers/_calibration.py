@@ -28,6 +28,8 @@ from mercer.samples import (
 
 # One number needs no more rows: the log-loss that it is off by is some 1/(2·rows).
 MOST_ROWS = 2048
+# With many classes scores are many: so few rows are enough, and more up to so many scores in all.
+_FEW_ROWS, _MOST_SCORES = 256, 2**18
 _SEED = 0x4D65726365  # It is unusual, so that users will not have drawn their data with it.
 
 
@@ -93,7 +95,8 @@ class CalibratedClassifier(SetClassifier):
         self._left_out = None
         if self.calibration is None or left_out is None:
             return
-        most = MOST_ROWS if self.loo_rows is None else min(self.loo_rows, MOST_ROWS)
+        most = min(MOST_ROWS, max(_FEW_ROWS, _MOST_SCORES // sample.n_classes))
+        most = most if self.loo_rows is None else min(most, self.loo_rows)
         scores, codes, rows = _left_out_scores(left_out(), sample.in_memory, ways, most)
         xp = array_namespace(scores)
         labels = like(codes, scores, dtype=xp.int64)
@@ -140,4 +143,6 @@ def _draw_by_class(sample: SortedSample, most: int) -> NDArray[np.int64] | None:
     if sample.codes.size <= most:
         return None
     rng = np.random.RandomState(_SEED % 2**32)
+    if most < sample.n_classes:  # No class gets more than its share.
+        return np.sort(rng.permutation(sample.codes.size)[:most])
     return stratified_rows(sample.codes, most, 1.0, rng).astype(np.int64)

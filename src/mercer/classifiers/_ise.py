@@ -176,10 +176,11 @@ class ISEClassifier(CalibratedClassifier):
     of width √2·h is used throughout.  (16) holds for a hard margin only, so that
     ``"margin"`` takes the SVM's own intercept: it equals (16) where no weight reaches C.
 
-    `predict_proba` is a soft-max, no calibrated probability.  With v the mean of ‖m_c‖², in units
+    `predict_proba` is a soft-max at a temperature.  With v the mean of ‖m_c‖², in units
     of the kernel's peak, it is one of 4 (⟨Φ(x), m_c⟩ − ½‖m_c‖²) / (v(1 − v)) for the plane; of
     N log(ISE with x in c) for ``rule="append"``; of the SVM's decision value; or of the difference
-    of log-cosines.
+    of log-cosines.  Of learned weights no row is left out, nor with a width for each class: the
+    temperature of these is 1, and they are not calibrated.
 
     References
     ----------

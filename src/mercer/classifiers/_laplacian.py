@@ -193,8 +193,12 @@ class LaplacianClassifier(CalibratedClassifier):
 
     What lifts rare classes is the normalisation V_c rather than the weights.  On tables of
     many kinds a tuned SVC or kernel Fisher discriminant is a little more accurate; this
-    classifier is quicker to tune.  `predict_proba` is the normalised score γ_c / Σ γ, no
-    calibrated probability.
+    classifier is quicker to tune.
+
+    `predict_proba` is γ_c / Σ γ with each γ to the power of one over `temperature_`.  That comes
+    from rows that are left out as for the bandwidth, of an expansion of `n_nodes` too.  With a
+    width for each class, and at a given bandwidth with `density_subset` or ``rule="append"``, the
+    weights of others and the links stay as they are when a row leaves.
 
     References
     ----------

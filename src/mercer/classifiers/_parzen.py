@@ -109,13 +109,15 @@ class ParzenClassifier(CalibratedClassifier):
 
     Notes
     -----
-    Time: nothing to fit at a given bandwidth; as much as six sums over all pairs (n²·d) for
-    leave-one-out over 17; n_test·n·d to predict.  Memory grows with n, and while leaving out with
+    Time: n·d for each row that is left out for `calibration`, at a given bandwidth, and nothing
+    else; as much as six sums over all pairs (n²·d) for leave-one-out over 17; n_test·n·d to
+    predict.  Memory grows with n, and while leaving out with
     n times the number of classes.  Densities are compared as logarithms, so that a point far from
     all data still gets the class of the nearest.  Where a window of bounded support reaches
     no row, the priors decide.
 
-    `predict_proba` is the posterior under these density estimates.
+    `predict_proba` is the posterior under these density estimates, each to the power of one over
+    `temperature_`; with ``calibration=None`` it is the posterior itself.
 
     References
     ----------
