@@ -5,19 +5,21 @@
     python benchmarks/bench_density.py --only mercer SciPy --columns 1 8 --max-rows 100000
 
 Everybody fits a Gaussian window of one width to n rows of d columns (five Gaussians, whitened;
-Scott's rule) and says the density at 10 000 other points, or at n where d ≤ 3.  Seconds are those
-of both together, the best of three where they are fewer than one.  The error is the worst of 64
-points, an eighth of them the farthest out, against a literal log-sum-exp over all rows.  "Exact"
-are the methods whose error there is at most 1e-6; "within tol" those whose error is at most
+Scott's rule) and says the density at 10 000 other points, or at n where d ≤ 3. Seconds are those of
+both together, the best of three where they are fewer than one; in brackets is the error, the worst
+of 64 points, an eighth of them the farthest out, against a literal log-sum-exp over all rows.
+"Exact" are the methods whose error there is at most 1e-6; "within tol" those whose error is at most
 ``--tol``, whatever they were asked for: the last two columns divide the seconds of the quickest
-peer of either kind by ours.  Who works on a grid gets one as fine as its memory allows, and lines
-go between its points; fastKDE chooses a width of its own, so that it has no error and no ratio.
+peer of either kind by ours. The file has the memory that each took, too. Who works on a grid gets
+one as fine as its memory allows, and lines go between its points; fastKDE chooses a width of its
+own, so that it has no error and no ratio.
 
-Every cell runs in a process of its own, after a fit of a few rows that compiles and loads.  One
-that takes longer than ``--peer-seconds`` is ended, and not asked for more rows; nor is one that
-wants more memory than ``--memory`` GiB.  ``--out`` keeps what is found, one line a cell: a run that
-was broken off goes on, and says how many cells earlier runs had done.  Peers that are not installed
-are left out: pip install KDEpy statsmodels pyfigtree fastkde.
+Every cell runs in a process of its own, after a fit of a few rows that compiles and loads. One that
+takes longer than ``--peer-seconds`` is ended, and not asked for more rows (its cells then say at
+how many rows it was ended); nor is one that wants more memory than ``--memory`` GiB. ``--out``
+keeps what is found, one line a cell: a run that was broken off goes on, and says how many cells
+earlier runs had done. Peers that are not installed are left out: pip install KDEpy statsmodels
+pyfigtree fastkde.
 """
 
 import argparse
@@ -163,7 +165,7 @@ def cell(store, name, n, d, options):
     for (other, rows, columns), fewer in store.found.items():
         is_fewer = (other, columns) == (name, d) and rows < n and "failure" in fewer
         if is_fewer and not _was_shorter(fewer, options):
-            return {"failure": f"{fewer['failure']} at {short(rows)} rows"}
+            return {"failure": f"{fewer['failure']}, {short(rows)}"}
     one = store.known(name, n, d, options)
     if one is None:
         if sys.stderr.isatty():
@@ -207,8 +209,8 @@ def print_row(n, d, names, store, options):
         if one is None or "failure" in one:
             texts.append("–" if one is None else one["failure"].replace("|", "¦"))
             continue
-        about = f"error {errors[name]:.0e}" if name in errors else "own width"
-        texts.append(f"{one['seconds']:.3g} s, {about}, {one['mebibytes']:.0f} MiB")
+        about = f"{errors[name]:.0e}" if name in errors else "own width"
+        texts.append(f"{one['seconds']:.3g} s ({about})")
     texts.append(ratio(done, errors, EXACT, ("mercer",)))
     texts.append(ratio(done, errors, options.tol, ("mercer", "mercer, tol")))
     print("| " + " | ".join(texts) + " |", flush=True)

@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparison": set(),
     "datasets": set(),
     "tables": set(),
+    "explanations": {"kernels", "samples", "sums", "tables"},
     "models": {"samples", "spectral", "tables", *_ESTIMATORS},
     "views": {
         "spectral",
@@ -40,11 +41,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "density",
         "discriminants",
         "projections",
+        "explanations",
     },
     "plots": set(),
     "studies": _ALL_ABOVE,
-    "report": {"comparison", "studies", "views"},
-    "cli": _ALL_ABOVE | {"models", "views", "studies", "report"},
+    "report": {"comparison", "studies", "views", "explanations"},
+    "cli": _ALL_ABOVE | {"explanations", "models", "views", "studies", "report"},
     "__main__": {"cli"},
 }
 

@@ -202,3 +202,14 @@ def test_bad_input_gets_a_sentence():
         likelihood_cross_validation(SAMPLES["moons"], kernel="cauchy")
     with pytest.raises(ValueError, match="kernel must be one of"):
         resolve_bandwidth("likelihood-cv", SAMPLES["moons"], kernel="box")
+
+
+def test_windows_that_show_the_rounding_are_told():
+    X = np.random.default_rng(0).normal(size=(500, 1))
+    one = X.round(1)
+    with pytest.warns(UserWarning, match="half of 0.1, to which the rows are rounded"):
+        found = likelihood_cross_validation(one)
+    assert found.bandwidth < 0.05
+    likelihood_cross_validation(one + np.random.default_rng(1).uniform(-0.05, 0.05, one.shape))
+    likelihood_cross_validation(X.round(3))  # Finer than the windows: nothing to tell.
+    likelihood_cross_validation(X[:400].reshape(200, 2).round(1))  # Hardly a row comes again.

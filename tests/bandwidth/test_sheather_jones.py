@@ -82,3 +82,35 @@ def test_what_it_is_not_for():
     assert improved_sheather_jones_bandwidth([[2.0], [2.0]]) == 1.0
     with pytest.raises(ValueError, match=r"^The rule of Sheather and Jones is for one column, X"):
         improved_sheather_jones_bandwidth([[2.0, 1.0], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+@pytest.mark.parametrize("n", [500, 20_000])
+def test_rounding_hardly_changes_it(n, decimals):
+    """The widths are some 0.34 and 0.15: no value stands so far from the next."""
+    X = np.random.default_rng(0).normal(size=(n, 1))
+    expected = improved_sheather_jones_bandwidth(X)
+    found = improved_sheather_jones_bandwidth(X.round(decimals))
+    assert found == pytest.approx(expected, rel=0.02)
+
+
+def test_counts_of_rounded_values_are_their_copies():
+    X = np.random.default_rng(0).normal(size=(2000, 1)).round(1)
+    values, counts = np.unique(X, return_counts=True)
+    expected = improved_sheather_jones_bandwidth(X)
+    found = improved_sheather_jones_bandwidth(
+        np.repeat(values, 2)[:, None], sample_weight=np.repeat(counts / 2, 2)
+    )
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_windows_are_no_narrower_than_half_of_the_rounding():
+    X = np.random.default_rng(0).normal(size=(20_000, 1)).round(0)
+    assert improved_sheather_jones_bandwidth(X) == pytest.approx(0.5)
+
+
+def test_copies_of_other_rows_tell_nothing_new():
+    """A bootstrap's gaps are no steps: N stays the number of different values."""
+    X = np.random.default_rng(0).normal(size=(300, 1))
+    alone = improved_sheather_jones_bandwidth(X)
+    assert improved_sheather_jones_bandwidth(np.repeat(X, 5, axis=0)) == pytest.approx(alone)

@@ -393,6 +393,27 @@ def test_rows_that_all_get_wrong_are_counted():
     assert {(line["rounds"], line["wrong"]) for line in hard["rows"]} == {(1, 2)}
 
 
+def test_rows_that_lie_far_out_are_counted_over_all_rounds():
+    from mercer.comparison._details import far_counts
+    from mercer.models import familiarity_of_rows
+
+    bunch = load_breast_cancer(as_frame=True)
+    data = split_target(bunch.data.assign(d=bunch.target_names[bunch.target]), "d")
+    models = make_models(["dummy", "logistic"], data)
+    found = compare_in_rounds(models, data.X, data.y, max_rounds=2, random_state=0)
+    familiarity = familiarity_of_rows(data.X)
+    counts = far_counts(found, "logistic", familiarity, 0.05)
+    literal = {"tested": 0, "right": 0, "far": 0, "far_right": 0}
+    for (*_, sample), row in found.predictions.iterrows():
+        right, far = row["logistic"] == row["y_true"], familiarity[sample] < 0.05
+        literal["tested"] += 1
+        literal["right"] += right
+        literal["far"] += far
+        literal["far_right"] += right and far
+    assert counts == literal
+    assert 0 < counts["far"] < counts["tested"] / 5
+
+
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(PermissionError, match="choose another folder"):

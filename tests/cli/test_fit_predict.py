@@ -109,7 +109,7 @@ def test_predict_writes_classes_and_probabilities_in_the_order_of_rows(folder, c
     assert captured.out.startswith("30 rows written to ")
     assert captured.err == ""
     text = path.read_text()
-    assert text.splitlines()[0] == f'"id","predicted","p({SCRIPT})","p(=1+1)","p(c)"'
+    assert text.splitlines()[0] == f'"id","predicted","p({SCRIPT})","p(=1+1)","p(c)","familiarity"'
     found = pd.read_csv(path)
     assert found["id"].tolist() == people(30, seed=1)["id"].tolist()
     shares = found.filter(like="p(")
@@ -131,7 +131,7 @@ def test_predict_to_standard_output_agrees_with_python(folder, capsys, tmp_path)
     np.testing.assert_array_equal(
         found["predicted"], np.where(model.predict(X) == "=1+1", "'=1+1", model.predict(X))
     )
-    np.testing.assert_array_equal(found.iloc[:, 1:].astype(float), model.predict_proba(X))
+    np.testing.assert_array_equal(found.filter(like="p(").astype(float), model.predict_proba(X))
     assert captured.err == ""
 
 
@@ -140,7 +140,7 @@ def test_predict_json(folder, capsys, tmp_path):
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["rows"]) == found["n_rows"] == sum(found["counts"].values()) == 30
-    assert set(found["rows"][0]) == {"predicted", f"p({SCRIPT})", "p(=1+1)", "p(c)"}
+    assert set(found["rows"][0]) == {"predicted", f"p({SCRIPT})", "p(=1+1)", "p(c)", "familiarity"}
     assert main([*arguments, "-o", str(tmp_path / "p.csv")]) == 0
     assert "rows" not in json.loads(capsys.readouterr().out)
 
@@ -340,3 +340,40 @@ def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeyp
 def test_help_shows_an_example(capsys, command):
     assert main([command, "--help"]) == 0
     assert f"Example: mercer {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_predict_says_how_familiar_rows_are_and_names_those_far_out(folder, capsys, tmp_path):
+    """Ranks are those of the rows in the file; a boosting model has them too."""
+    from mercer.models import Familiarity, load_model_parts
+    from mercer.tables import match_columns, read_table
+
+    path = tmp_path / "m.skops"
+    fitting = ["fit", str(folder / "people.csv"), "-t", "class", "-m", "boosting", "-o", str(path)]
+    assert main(fitting) == 0
+    new = people(30, seed=1).drop(columns="class")
+    new.loc[4, "age"] = 4000
+    new.to_csv(tmp_path / "new.csv", index=False)
+    capsys.readouterr()
+    assert main(["predict", str(path), str(tmp_path / "new.csv"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    ranks = np.array([row["familiarity"] for row in answer["rows"]])
+    _, card, rows = load_model_parts(path)
+    X = match_columns(read_table(tmp_path / "new.csv"), card.columns).frame
+    np.testing.assert_array_equal(ranks, Familiarity(rows.X).rank(X).round(3))
+    assert ranks[4] == 0
+    (note,) = [one for one in answer["notes"] if "farther out than any training row" in one]
+    assert "5 (most of all 'age')" in note
+
+
+def test_a_model_file_without_training_rows_still_predicts(folder, capsys, tmp_path):
+    from mercer.models import load_model_parts, save_model
+
+    pipeline, card, rows = load_model_parts(folder / "m.skops")
+    assert len(rows.y) == 120
+    save_model(tmp_path / "old.skops", pipeline, card)
+    assert main(["predict", str(tmp_path / "old.skops"), str(folder / "new.csv")]) == 0
+    assert "familiarity" not in capsys.readouterr().out
+    assert main(["info", str(tmp_path / "old.skops")]) == 0
+    assert "no row of its training table" in capsys.readouterr().out
+    assert main(["info", str(folder / "m.skops")]) == 0
+    assert "120 rows of its training table" in capsys.readouterr().out

@@ -133,3 +133,27 @@ def test_wrong_input_is_one_sentence(folder, capsys, monkeypatch, arguments, wor
 def test_help_shows_an_example(capsys, command):
     assert main([command, "--help"]) == 0
     assert f"Example: mercer {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_measure_leaves_out_what_it_is_told_and_reads_as_told(folder, tmp_path, capsys):
+    old, shifted = (pd.read_csv(folder / name) for name in ("old.csv", "shifted.csv"))
+    paths = [str(tmp_path / name) for name in ("old.txt", "shifted.txt")]
+    for frame, path in zip((old, shifted), paths, strict=True):
+        frame.to_csv(path, index=False, sep="^")
+    options = ["--delimiter", "^", "--exclude", "b,kind", "--json"]
+    assert main(["measure", *paths, *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sorted(one["name"] for one in found["columns"]) == ["a", "c"]
+    assert found["verdict"] in ("not shown to differ", "too few rows to tell")
+    assert main(["measure", paths[0], "--pairs", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["a", "c"]
+    assert main(["measure", *paths, "--delimiter", "^", "--kind", "c=identifier", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sorted(one["name"] for one in found["columns"]) == ["a", "b", "kind"]
+
+
+def test_measure_says_what_does_not_go_with_pairs(folder, capsys):
+    for option in (["--bound", "0.7"], ["--fail-on-difference"]):
+        assert main(["measure", str(folder / "old.csv"), "--pairs", *option]) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert f"{option[0]} goes with two tables, not with --pairs." in error

@@ -365,7 +365,7 @@ def test_a_split_that_tests_one_class_has_no_curve_scores():
     found = score_all(
         ones, outputs.argmax(axis=1), outputs, are_probabilities=True, n_classes=2, positive=1
     )
-    assert list(found) == list(METRICS)
+    assert list(found) == [name for name in METRICS if name != "cost"]  # without costs none
     assert np.isnan([found["auc"], found["average-precision"]]).all()
     assert found["accuracy"] == found["balanced"] == 0.75
     assert found["f1"] == pytest.approx(2 * 3 / (3 + 4))
@@ -390,6 +390,41 @@ def test_decision_scores_of_two_classes_favour_the_second():
     literal = sk.roc_auc_score(Y2[test], margins)
     assert literal > 0.9
     assert found.scores.loc[0, "margin"] == pytest.approx(literal)
+
+
+COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [9.0, 3.0, -1.0]])
+
+
+def test_the_mean_cost_of_a_row_is_what_answers_cost():
+    models = {"dummy": DummyClassifier(), "bayes": GaussianNB()}
+    found = compare_in_rounds(models, X, Y, costs=COSTS, max_rounds=3, random_state=0)
+    assert found.metric == "cost"
+    assert found.leader == "bayes"
+    table = found.predictions
+    for name in models:
+        paid = [COSTS[t, p] for t, p in zip(table["y_true"], table[name], strict=True)]
+        sizes = table.groupby("split").size()
+        by_round = np.split(np.array(paid), sizes.cumsum()[:-1])
+        literal = [np.mean(part) for part in by_round]
+        np.testing.assert_allclose(found.scores[name], literal)
+    bounds = found.summary[["low", "high"]].dropna()
+    assert bounds.to_numpy().min() >= -1
+    assert bounds.to_numpy().max() <= 9
+    plain = compare_in_rounds(models, X, Y, max_rounds=1, random_state=0)
+    assert "cost" not in plain.metrics
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"metric": "cost"}, "metric='cost' needs costs"),
+        ({"costs": np.zeros((2, 2))}, "a column for each of the 3 classes"),
+        ({"costs": np.full((3, 3), np.nan)}, "costs must be finite"),
+    ],
+)
+def test_costs_that_are_none_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        compare_in_rounds({"dummy": DummyClassifier()}, X, Y, **options)
 
 
 def test_less_is_better_for_log_loss():

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.svm import SVC
 
 import mercer
-from mercer.models import CappedClassifier, OnDevice, TunedClassifier
+from mercer.models import CappedClassifier, DecidingClassifier, OnDevice, TunedClassifier
 from test_public_api import PACKAGES
 
 METHODS = (
@@ -30,6 +30,7 @@ METHODS = (
 # go by row, decides anything.
 WRAPPERS = {
     "CappedClassifier": lambda: CappedClassifier(mercer.ParzenClassifier(), random_state=0),
+    "DecidingClassifier": lambda: DecidingClassifier(mercer.KernelFisherDiscriminant()),
     "OnDevice": lambda: OnDevice(mercer.ISEClassifier(), device="cpu", dtype="float64"),
     "TunedClassifier": lambda: TunedClassifier(
         mercer.ParzenClassifier(), {"scoring": ["accuracy"]}, random_state=0

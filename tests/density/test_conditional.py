@@ -146,6 +146,22 @@ def test_is_a_density_with_these_quantiles():
     assert whole == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e3, 1e9, 1e17, 1e155])
+def test_at_any_distance_the_nearest_decides(scale):
+    """Of rows in two columns: squares overflow, and differences of squares have no digits left."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.arange(60.0)
+    model = ConditionalDensity(bandwidth=0.1, target_bandwidth=0.3).fit(X, y)
+    towards = np.array([[1.0, 0.0], [-1.0, 0.4], [0.0, -1.0]])
+    nearest = y[np.argmax(towards @ X.T, axis=1)]
+    far = scale * towards
+    np.testing.assert_allclose(model.predict(far), nearest)
+    np.testing.assert_allclose(model.quantile(far, 0.5), nearest)
+    np.testing.assert_allclose(model.log_prob(far, nearest), norm.logpdf(0, 0, 0.3))
+    draws = model.sample(far, 50, random_state=0)
+    assert (np.abs(draws - nearest[:, None]) < 3).all()
+
+
 def test_far_from_all_rows_the_nearest_decides():
     X, y = joint(50)
     model = ConditionalDensity(bandwidth=0.1, target_bandwidth=0.3).fit(X, y)

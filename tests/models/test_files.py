@@ -18,8 +18,10 @@ import mercer
 from mercer.models import (
     CappedClassifier,
     ModelCard,
+    TrainingSample,
     list_models,
     load_model,
+    load_model_parts,
     make_model,
     read_card,
     save_model,
@@ -349,3 +351,35 @@ def test_other_version_of_scikit_learn_is_said_once(saved, tmp_path):
         load_model(path)
     assert len(caught) == 1
     assert "trained with scikit-learn 1.5.0" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("trainingcategories", lambda a: a + 5),
+        ("trainingclasses", lambda a: a - 3),
+        ("trainingclasses", lambda a: a[:-1]),
+        ("trainingnumbers", lambda a: a[:, :-1]),
+        ("trainingnumbers", lambda a: a.astype(np.float32)),
+        ("trainingnumbers", lambda a: np.full_like(a, np.inf)),
+        ("trainingdates", lambda a: a.ravel()),
+        ("trainingplaces", lambda a: -a - 1),
+        ("trainingnumbers", None),
+    ],
+)
+def test_forged_rows_are_refused(data, tmp_path, name, change):
+    model = make_model("dummy", data).fit(data.X, data.y)
+    path = tmp_path / "m.skops"
+    save_model(path, model, ModelCard.describe("dummy", data), rows=TrainingSample.draw(data))
+    contents = members(path)
+    if change is None:
+        del contents[f"{name}.npy"]
+    else:
+        stream = io.BytesIO()
+        np.save(stream, change(np.load(io.BytesIO(contents[f"{name}.npy"]))))
+        contents[f"{name}.npy"] = stream.getvalue()
+    rewrite(path, contents)
+    with pytest.raises(ValueError, match="the training rows in it do not fit its card"):
+        load_model_parts(path)
+    with pytest.raises(ValueError, match="do not fit its card"):
+        load_model(path)

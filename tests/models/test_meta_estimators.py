@@ -1,4 +1,4 @@
-"""CappedClassifier and TunedClassifier keep scikit-learn's contract and do what they say."""
+"""Classifiers around a classifier keep scikit-learn's contract and do what they say."""
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,13 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from mercer.models import CappedClassifier, TunedClassifier
+from mercer.models import CappedClassifier, DecidingClassifier, TunedClassifier
 
 ESTIMATORS = [
     CappedClassifier(LogisticRegression(), max_rows=50, random_state=0),
     TunedClassifier(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, random_state=0),
     TunedClassifier(SVC(), {"C": [1, 10]}, random_state=0),
+    DecidingClassifier(LogisticRegression(), random_state=0),
 ]
 
 

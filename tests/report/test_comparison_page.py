@@ -205,6 +205,15 @@ def test_hard_rows_costs_and_commands(page):
     assert shown == [content["fit_command"], content["python"]]
 
 
+def test_rows_that_lie_far_out(tmp_path, page):
+    far = {"model": NASTY, "level": 0.05, "tested": 200, "right": 160, "far": 10, "far_right": 4}
+    page_with = write_comparison_report(write_folder(tmp_path / "far", make_content(far_rows=far)))
+    hard = _part(page_with, "hard")
+    assert "(5.0 % of those that were tested, with a familiarity below 0.05)" in hard
+    assert "predicts 40.0 % right; of all others 82.1 %." in hard
+    assert "lie farthest out" not in _part(page, "hard")
+
+
 def test_how_it_was_measured(page):
     said = _part(page, "measured")
     assert "Each of the 6 rounds trains on about 1 111 rows and tests on about 123" in said

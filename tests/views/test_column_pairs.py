@@ -126,6 +126,13 @@ def test_refused(tmp_path, capsys, words, sentence):
     assert sentence in " ".join(capsys.readouterr().err.split())
 
 
+def test_three_rows_have_six_orders():
+    found = measure_pairs(
+        Table(pd.DataFrame(np.random.default_rng(0).normal(size=(3, 3))).add_prefix("x"), "t")
+    )
+    assert any("3 rows are too few for 3 pairs" in note for note in found.notes)
+
+
 def test_many_pairs_of_few_rows(monkeypatch):
     """Of ten pairs of 20 rows a copy stands out; of 10 rows nothing can, and a note says so."""
     monkeypatch.setattr(_column_pairs, "_LEAST_PERMUTATIONS", 999)

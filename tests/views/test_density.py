@@ -105,6 +105,12 @@ def test_peaks_of_chance_are_not_peaks(seed):
     assert len(table_density(table(x=claw), ["x"]).peaks) == 5
 
 
+def test_three_numbers_far_from_zero_have_no_peak_there():
+    found = table_density(Table(pd.DataFrame({"x": [68.0, 23.0, 29.0]}), "t"), ["x"])
+    assert not any("reflected" in note for note in found.notes)
+    assert all(20 < peak[0] < 70 for peak in found.peaks)
+
+
 def test_windows_are_reflected_where_numbers_begin_at_zero():
     x = -np.log1p(-(np.arange(1000) + 0.5) / 1000)  # quantiles of the exponential distribution
     found = table_density(table(x=x, y=x - 0.001), ["x"])

@@ -184,6 +184,16 @@ def test_every_verdict(found, pvalue, low, high, verdict, side):
     )
 
 
+def test_a_difference_that_only_the_auc_sees_is_said_without_contradiction(found):
+    effect = TableEffect(0.66, 0.61, 0.70, 0.95, (50, 50), 5)
+    case = dataclasses.replace(found, pvalue=0.5, effect=effect, columns=())
+    assert "they may well be from one distribution" not in str(case)
+    assert "found no difference" in case.test_sentence
+    assert "but rows that were held out can be told apart" in case.test_sentence
+    case = dataclasses.replace(case, effect=TableEffect(0.5, 0.4, 0.59, 0.95, (50, 50), 5))
+    assert "they may well be from one distribution" in case.test_sentence
+
+
 @pytest.mark.parametrize(
     ("pvalue", "verdict"), [(0.01, "different, perhaps in practice"), (0.5, "too few rows to tell")]
 )

@@ -161,6 +161,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("auc", "area under the ROC curve"),
         Metric("average-precision", "average precision"),
         Metric("log-loss", "log loss", lower_is_better=True),
+        Metric("cost", "mean cost", lower_is_better=True),
     )
 }
 

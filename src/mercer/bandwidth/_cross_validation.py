@@ -1,5 +1,6 @@
 """Cross-validation of a Parzen density: its two leave-one-out criteria, in logs."""
 
+import warnings
 from collections.abc import Callable
 from math import log
 from typing import Any
@@ -7,12 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from mercer._arrays import Array, FloatArray, detached
+from mercer._arrays import Array, FloatArray, detached, to_numpy
+from mercer.bandwidth._rounding import rounding_step
 from mercer.bandwidth._rules import silverman_bandwidth
 from mercer.bandwidth._search import BandwidthSearch, search_ladder
 from mercer.kernels import Kernel, get_kernel, mercer_width
-from mercer.samples import check_sample, count_rows, home_of
+from mercer.samples import check_sample, count_rows, home_of, in_memory
 from mercer.sums import log_kernel_sum
+
+_ROWS_OF_ROUNDING = 10_000  # So many rows tell whether all are rounded.
 
 
 def likelihood_cross_validation(
@@ -51,6 +55,8 @@ def likelihood_cross_validation(
     UserWarning
         Where the criterion has no maximum, because every row has a copy: the likelihood then
         grows without bound as h → 0.  The widest local maximum is taken, or else Silverman's.
+        Where all columns are rounded, rows come again, and the best windows are narrower than half
+        a step of the rounding: they show the rounding and not the density.
 
     See Also
     --------
@@ -80,7 +86,8 @@ def likelihood_cross_validation(
     kernel = get_kernel(kernel)
     sample = _Sample(X, sample_weight, kernel)
     kernel.log_normaliser(1.0, sample.n_features)  # raises if it is not a density
-    return search_ladder("likelihood-cv", sample.log_likelihoods, sample.centre, refine)
+    found = search_ladder("likelihood-cv", sample.log_likelihoods, sample.centre, refine)
+    return sample.warn_of_rounding(found)
 
 
 def least_squares_cross_validation(
@@ -119,6 +126,8 @@ def least_squares_cross_validation(
     UserWarning
         Where the criterion has no minimum: ties, as in rounded data, take it to −∞ as h → 0.
         The widest local minimum is taken, or else Silverman's bandwidth.
+        Where all columns are rounded, rows come again, and the best windows are narrower than half
+        a step of the rounding: they show the rounding and not the density.
 
     See Also
     --------
@@ -151,7 +160,8 @@ def least_squares_cross_validation(
             "likelihood cross-validation."
         )
     sample = _Sample(X, sample_weight, kernel)
-    return search_ladder("least-squares-cv", sample.log_gains, sample.centre, refine)
+    found = search_ladder("least-squares-cv", sample.log_gains, sample.centre, refine)
+    return sample.warn_of_rounding(found)
 
 
 class _Sample:
@@ -211,6 +221,20 @@ class _Sample:
             if not mean <= square:
                 gains[b] = mean + np.log(-np.expm1(square - mean))
         return gains
+
+    def warn_of_rounding(self, found: BandwidthSearch) -> BandwidthSearch:
+        """Return what was found; warn where its windows are too narrow for rounded rows."""
+        first = to_numpy(in_memory(self._X[:_ROWS_OF_ROUNDING]))
+        steps = [rounding_step(column) for column in first.T]
+        if all(steps) and found.bandwidth < min(steps) / 2:
+            warnings.warn(
+                f"{found.criterion} chose windows of {found.bandwidth:.3g}, narrower than half of "
+                f"{min(steps):.3g}, to which the rows are rounded: they show the rounding. Spread "
+                "the rows by uniform noise of as much as they were rounded, or take a rule.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
 
     def _densities(self, bandwidths: FloatArray) -> Callable[[FloatArray, FloatArray], FloatArray]:
         """Return a function from sums over the other rows to log f̂₋ᵢ(xᵢ), (b, n)."""

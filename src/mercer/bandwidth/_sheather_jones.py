@@ -8,8 +8,9 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 
 from mercer._arrays import FloatArray, detached, to_numpy
+from mercer.bandwidth._rounding import rounding_step
 from mercer.bandwidth._rules import FALLBACK
-from mercer.samples import check_sample
+from mercer.samples import check_sample, count_rows
 
 _STAGES = 7  # The estimate begins with the norm of this derivative of the density.
 _GRID = 2**14  # Rows are counted in so many bins at first, and in four times as many until
@@ -52,8 +53,10 @@ def improved_sheather_jones_bandwidth(X: Any, *, sample_weight: Any = None) -> f
 
     Notes
     -----
-    Time is O(n), memory O(n) and some grids of at most four million numbers.  N is the number of
-    different values.
+    Time is O(n log n), memory O(n) and some grids of at most four million numbers.  N is the number
+    of different values: copies of a row tell nothing new.  Rounded values, equal steps apart and
+    many of them the same, are another case: each is spread over its step, N is the number of rows,
+    and the width is at least half of a step.
 
     References
     ----------
@@ -83,13 +86,16 @@ def improved_sheather_jones_bandwidth(X: Any, *, sample_weight: Any = None) -> f
         return FALLBACK
     # Half a range of nothing on either side: mirrors at the ends of the grid are far away.
     places = (x / 2 - low / 2) / half_range / 2 + 0.25
-    N, bins, width = len(np.unique(x)), _GRID, None
+    step = rounding_step(x) / half_range / 4
+    N = float(count_rows(X, weights)) if step else len(np.unique(x))
+    bins, width = _GRID, None
     while width is None or width * bins < _BINS_IN_A_WIDTH:
         if width is not None:
             bins *= 4
         least = _LEAST_WIDTH / bins if width is None else width / 8
         squares = _squared_coefficients(places, w / w.sum(), bins)
-        width = _fixed_point(squares, N, least) if bins <= _MOST_BINS else None
+        squares *= np.sinc(np.arange(1, bins) * step / 2) ** 2  # Each value is spread over a step.
+        width = _fixed_point(squares, N, least, step / 2) if bins <= _MOST_BINS else None
         if width is None:
             raise ValueError(
                 "The equation of Sheather and Jones has no solution for these rows: they are few, "
@@ -110,8 +116,11 @@ def _squared_coefficients(places: FloatArray, shares: FloatArray, bins: int) -> 
     return coefficients**2
 
 
-def _fixed_point(squares: FloatArray, N: int, least: float) -> float | None:
-    """Return the root of the least t with t = ξγ(t), [1] eq. (32); None if there is none."""
+def _fixed_point(squares: FloatArray, N: float, least: float, floor: float) -> float | None:
+    """Return the root of the least t with t = ξγ(t), [1] eq. (32); None if there is none.
+
+    A root below the floor becomes the floor.
+    """
     k2 = np.arange(1.0, len(squares) + 1) ** 2
 
     def squared_norm(derivative: int, t: float) -> float:
@@ -134,7 +143,9 @@ def _fixed_point(squares: FloatArray, N: int, least: float) -> float | None:
         return np.inf if norm == 0 else float((2 * N * sqrt(pi) * norm) ** -0.4 - t)
 
     with np.errstate(under="ignore", over="ignore"):
-        width, before = least, np.inf
+        width, before = max(least, floor), np.inf
+        if floor >= least and difference(floor**2) <= 0:
+            return floor
         while width < _LARGEST_WIDTH:
             now = difference(width**2)
             if now <= 0 < before < np.inf:

@@ -22,7 +22,15 @@ from mercer.classifiers._leave_one_out import LeftOut, LeftOutVectors
 from mercer.classifiers._margin import margin_weights
 from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
-from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
+from mercer.kernels import (
+    KERNELS,
+    Kernel,
+    KernelExpansion,
+    WindowSums,
+    get_kernel,
+    kernel_function,
+    overlap_width,
+)
 from mercer.samples import SortedSample, check_training, home_of, refuse_dask, safe_log
 from mercer.sums import group_sums, kernel_sum
 
@@ -405,6 +413,33 @@ class ISEClassifier(CalibratedClassifier):
         if values.shape[1] == 1:
             return xp.concat([-values / 2, values / 2], axis=1)
         return values
+
+    def _expansion(self) -> KernelExpansion | WindowSums | None:
+        """Return the kernels of which the scores are made, with coefficients if they are sums."""
+        if self.weighting == "cauchy_schwarz" or not isinstance(self.bandwidth_, float):
+            return None
+        kernel = get_kernel(self.kernel)
+        function = kernel_function(kernel, self._width)
+        if self.weighting == "margin" and function is not None:
+            coef, intercept = to_numpy(self.dual_coef_), to_numpy(self.intercept_)
+            if len(self.classes_) == 2:
+                coef, intercept = (np.concatenate([-A / 2, A / 2]) for A in (coef, intercept))
+            return KernelExpansion(function, self.X_fit_, coef.T, intercept)
+        if self.weighting == "margin":
+            return None
+        shares, codes = to_numpy(self._shares), to_numpy(self._codes)
+        if function is None or self.rule_ == "append":
+            return WindowSums(kernel, (self._width,), self.X_fit_, shares)
+        norms, counts = to_numpy(self.squared_norms_), to_numpy(self.class_count_)
+        none, one = (
+            plane_scores(np.full((1, len(norms)), sums), norms, counts, 1.0, self._least)[0]
+            for sums in (0.0, 1.0)
+        )
+        own = codes[:, None] == np.arange(len(norms))
+        coef = np.where(own, shares[:, None] * (one - none), 0.0)
+        temperature, biases = vars(self).get("temperature_", 1.0), vars(self).get("biases_", 0.0)
+        intercept = (none + to_numpy(biases)) / temperature
+        return KernelExpansion(function, self.X_fit_, coef / temperature, intercept)
 
     def _class_means(self, X: Array) -> Array:
         """Return ⟨Φ(x), m_c⟩, in units of the kernel's peak: (n, C)."""

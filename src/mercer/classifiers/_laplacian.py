@@ -23,7 +23,7 @@ from mercer.classifiers._norms import draw_rows, log_links, sampled_log_links, s
 from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
 from mercer.classifiers._significance import Density, choose_subset, count_of
-from mercer.kernels import KERNELS, Kernel, get_kernel, overlap_width
+from mercer.kernels import KERNELS, Kernel, WindowSums, get_kernel, overlap_width
 from mercer.samples import (
     BlockSample,
     Sample,
@@ -462,6 +462,16 @@ class LaplacianClassifier(CalibratedClassifier):
         kernel, each = get_kernel(self.kernel), to_numpy(self.bandwidth_).ravel().tolist()
         widths = [overlap_width(kernel, h, h) for h in each]
         return widths[0] if isinstance(self.bandwidth_, float) else widths
+
+    def _expansion(self) -> WindowSums:
+        """Return the kernels of which the scores are made."""
+        widths = tuple(np.ravel(self._widths).tolist())
+        return WindowSums(get_kernel(self.kernel), widths, self.X_fit_, self.node_weights_)
+
+    @property
+    def _codes(self) -> Array:
+        """The number of the class of each node."""
+        return self.node_classes_
 
     def _log_own_weight(self, X: Array) -> Array:
         """Return log f̂(x)^(−1/2) of new points, their own windows included."""

@@ -16,7 +16,7 @@ from mercer.classifiers._class_vectors import log_class_sums
 from mercer.classifiers._leave_one_out import LeftOut, LeftOutWindows
 from mercer.classifiers._own_terms import OwnTermsLeftOut
 from mercer.classifiers._selection import settle
-from mercer.kernels import KERNELS, Kernel, get_kernel
+from mercer.kernels import KERNELS, Kernel, WindowSums, get_kernel
 from mercer.samples import (
     SortedSample,
     check_priors,
@@ -229,6 +229,11 @@ class ParzenClassifier(CalibratedClassifier):
     def _raw_scores(self, X: Array) -> Array:
         log_counts = array_namespace(X).log(self.class_count_)
         return _bayes(self._log_sums(X), log_counts, log_priors(self.priors_))
+
+    def _expansion(self) -> WindowSums:
+        """Return the windows of which the scores are made."""
+        widths = tuple(to_numpy(self.bandwidth_).ravel().tolist())
+        return WindowSums(get_kernel(self.kernel), widths, self.X_fit_, self._weights)
 
     def _log_sums(self, X: Array) -> Array:
         """Return log Σ_{i in c} ω_i W(x − x_i): (n, C); W is unnormalised if there is one width."""

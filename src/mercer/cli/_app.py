@@ -17,6 +17,7 @@ from mercer.cli._compare import compare
 from mercer.cli._datasets import datasets
 from mercer.cli._demo import demo
 from mercer.cli._density import density
+from mercer.cli._explain import explain
 from mercer.cli._fit import fit
 from mercer.cli._info import info
 from mercer.cli._measure import measure
@@ -44,6 +45,7 @@ app = typer.Typer(
 app.command()(compare)
 app.command()(fit)
 app.command()(predict)
+app.command()(explain)
 app.command()(info)
 app.command()(project)
 app.command()(measure)

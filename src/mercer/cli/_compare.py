@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mercer._system.vocabulary import METRICS
+from mercer.cli._deciding import (
+    Costs,
+    Recall,
+    check_rule,
+    describe_decisions,
+    read_rule,
+    without_few_rows,
+)
 from mercer.cli._output import (
     Device,
     check_folder,
@@ -58,9 +66,14 @@ def compare(
         ),
     ] = None,
     metric: Annotated[
-        Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss"] | None,
-        typer.Option(help="Default: accuracy, or balanced accuracy where a class is rare."),
+        Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"]
+        | None,
+        typer.Option(
+            help="Default: accuracy, balanced accuracy where a class is rare, or cost with --costs."
+        ),
     ] = None,
+    costs: Costs = None,
+    recall: Recall = None,
     budget: Annotated[
         str | None, typer.Option(help="Time, such as 90s, 10m or 1h.", show_default=_BUDGET)
     ] = None,
@@ -86,6 +99,7 @@ def compare(
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
     which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    With --costs or --recall every model answers by that rule, chosen on training rows alone.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
     """
@@ -101,6 +115,7 @@ def compare(
         compile_models,
         describe_model,
         exact_rows_within,
+        familiarity_of_rows,
         find_sets,
         make_models,
         max_rows_within,
@@ -113,6 +128,9 @@ def compare(
     if scheduler is not None:
         with connected(scheduler):  # what is wrong with it is said before any work is done
             pass
+    check_rule(costs, recall)
+    if metric == "cost" and costs is None:
+        raise ValueError("Give --costs with --metric cost: a table of what mistakes cost.")
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
     place = resolve_device(device)
@@ -121,17 +139,22 @@ def compare(
     reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status("reading the table …") as say:
         rows, data = _read(table, target, reading)
-        if metric is None:
+        rule = read_rule(costs, recall, data)
+        if metric is None and costs is not None:
+            judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
+        elif metric is None:
             judge, reason = comparing.choose_metric(data.y)
         else:
             judge, reason = metric, f"Scored by {METRICS[metric].words}, as asked for."
         options: Any = {
-            "balanced": judge == "balanced",
+            "balanced": judge == "balanced" and costs is None,
             "max_rows": max_rows_within(seconds),
             "device": place,
         }
         exact_rows = exact_rows_within(seconds)
-        pipelines = make_models(known, data, random_state=seed, exact_rows=exact_rows, **options)
+        pipelines = make_models(
+            known, data, random_state=seed, exact_rows=exact_rows, **options, **rule.options
+        )
         say("getting ready, with some ten seconds more to compile the first time …")
         compile_models(pipelines, data)
     print_notes(on_the_cpu(pipelines, place))
@@ -144,6 +167,7 @@ def compare(
                 data.y,
                 budget=max(0.5 * seconds, _SHARE_FOR_ROUNDS * seconds - spent),
                 metric=judge,
+                costs=rule.costs,
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
@@ -155,10 +179,12 @@ def compare(
         print("mercer: stopped before the first round was finished", file=sys.stderr)
         raise typer.Exit(130) from None
     given = {
-        "": table, "--target": target, "--models": models, "--metric": metric, "--jobs": jobs,
-        "--scheduler": scheduler, "--seed": seed or None, "-o": output,
+        "": table, "--target": target, "--models": models, "--metric": metric,
+        "--costs": costs, "--recall": recall, "--jobs": jobs, "--scheduler": scheduler,
+        "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
+    comparison, too_few = without_few_rows(comparison)
     path = str(output / "table.csv") if table is None else table
     # What was asked for is kept and printed before the map is drawn, from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
@@ -171,10 +197,14 @@ def compare(
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),
-        **how_to_fit(comparison.leader, path, data, seed=seed, reading=reading, **options),
+        decision=describe_decisions(comparison, rule, too_few),
+        **how_to_fit(
+            comparison.leader, path, data, seed=seed, reading=reading, rule=rule, **options
+        ),
         the_map=the_map,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
+        familiarity=familiarity_of_rows(data.X, seed),
     )
     files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)

@@ -21,10 +21,11 @@ from mercer._system.words import (
     p_remark,
     size,
 )
+from mercer.cli._deciding import decision_cells, decision_heads
 from mercer.cli._output import class_shares_text, console, one_line, print_notes
 
 if TYPE_CHECKING:
-    from mercer.comparison import ComparisonRecord, ModelRecord, RoundsProgress
+    from mercer.comparison import ComparisonRecord, DecisionRecord, ModelRecord, RoundsProgress
 
 _STYLES = {"best": "bold green", "worse": "red"}
 
@@ -58,6 +59,8 @@ def print_ranking(record: "ComparisonRecord") -> None:
     screen.print(_ranking(record))
     screen.print()
     screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
+    if record.decision is not None:
+        _print_decisions(screen, record.decision, record.leaders)
     if record.longer_command:
         screen.print(f"To tell more: {escape(one_line(record.longer_command))}")
     for model in record.models:
@@ -70,6 +73,22 @@ def print_ranking(record: "ComparisonRecord") -> None:
         screen.print(
             f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
         )
+
+
+def _print_decisions(
+    screen: Console, decision: "DecisionRecord", leaders: "tuple[str, ...]"
+) -> None:
+    """Print what the rule comes to for the leaders, beside the most probable class."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in ("model", *decision_heads(decision)):
+        table.add_column(head, no_wrap=True)
+    for line in decision.lines:
+        if line.name in leaders:
+            table.add_row(escape(line.name), *decision_cells(line))
+    screen.print("\nBy the rule, and by the most probable class in brackets:")
+    screen.print(table)
+    if decision.note:
+        print_notes([decision.note])
 
 
 def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:

@@ -1,12 +1,13 @@
 """``mercer info``: what is in a model file, without running anything."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from mercer._system.words import count_of, grouped, listed, percent, size
+from mercer.cli._deciding import decision_text
 from mercer.cli._output import console, one_line, print_json
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def info(
                 "types": list(found.types),
                 "untrusted": list(found.untrusted),
                 "n_bytes": found.n_bytes,
+                "n_training_rows": found.n_training_rows,
             }
         )
     else:
@@ -51,6 +53,8 @@ def _print(found: "ModelContents") -> None:
         "trained": f"{card.trained} on {_rows(card.n_rows_fitted, card.n_rows)}",
         "with": f"mercer {card.mercer}, scikit-learn {card.sklearn}",
         "scored": _scores(dict(card.scores)),
+        "keeps": _kept(found.n_training_rows),
+        "decides": card.decision or "the most probable class",
         "size": f"{size(found.n_bytes)} unpacked, {count_of(len(found.types), 'type')}",
     }
     for what, text in facts.items():
@@ -74,15 +78,23 @@ def _print(found: "ModelContents") -> None:
         screen.print("mercer predict would refuse this file.", style="red")
 
 
+def _kept(n_rows: int) -> str:
+    if not n_rows:
+        return "no row of its training table for comparison"
+    return f"{count_of(n_rows, 'row')} of its training table, to say how familiar new rows are"
+
+
 def _rows(fitted: int, given: int) -> str:
     rows = count_of(given, "row")
     return rows if fitted == given else f"{grouped(fitted)} of {rows}"
 
 
-def _scores(scores: dict[str, float]) -> str:
+def _scores(scores: dict[str, Any]) -> str:
     try:
         rows, folds = count_of(scores["n_rows"], "row"), count_of(scores["n_splits"], "fold")
+        decided = decision_text(scores)
         return (
+            f"{decided}{'; ' if decided else ''}"
             f"accuracy {percent(scores['accuracy'])}, balanced accuracy "
             f"{percent(scores['balanced_accuracy'])} on {rows} left out, {folds}; "
             f"one class always: {percent(scores['floor'])}"

@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from mercer._system.vocabulary import USUAL_BOUND
 from mercer._system.words import count_of, fixed, grouped, p_number, percent
 from mercer.cli._output import check_output, console, one_line, print_json, print_notes, status
+from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
 if TYPE_CHECKING:
     from mercer.views import ColumnPairs, TableDifference
@@ -31,8 +32,11 @@ def measure(
         typer.Option("--pairs", help="Of one table: which columns depend on each other."),
     ] = False,
     bound: Annotated[
-        float, typer.Option(help="An AUC up to this one does not matter in practice: 0.5 to 1.")
-    ] = USUAL_BOUND,
+        float | None,
+        typer.Option(
+            help="An AUC up to this one does not matter in practice: 0.5 to 1; default: 0.6."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for a page to look at: .html.")
     ] = None,
@@ -42,6 +46,10 @@ def measure(
             "--fail-on-difference", help="End with exit code 3 if the tables practically differ."
         ),
     ] = False,
+    exclude: Exclude = None,
+    kind: Kinds = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -60,21 +68,23 @@ def measure(
         raise ValueError(
             "Pass two tables, or one with --pairs to see which of its columns depend on each other."
         )
-    if pairs and fail:
-        raise ValueError("--fail-on-difference goes with two tables, not with --pairs.")
-    from mercer.tables import read_table
+    for option, is_given in (("--fail-on-difference", fail), ("--bound", bound is not None)):
+        if pairs and is_given:
+            raise ValueError(f"{option} goes with two tables, not with --pairs.")
     from mercer.views import check_bound, measure_tables
 
+    bound = USUAL_BOUND if bound is None else bound
     check_bound(bound)
     if output is not None:
         check_output(output, (".html",))
+    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, None))
     if second is None:
-        _measure_pairs(first, output, seed, as_json)
+        _measure_pairs(first, reading, output, seed, as_json)
         return
     with status(f"reading {first} and {second} …") as show:
-        tables = read_table(first), read_table(second)
+        tables = reading.read(first), reading.read(second)
         show("testing …")
-        found = measure_tables(*tables, bound=bound, random_state=seed)
+        found = measure_tables(*tables, bound=bound, kinds=reading.kinds, random_state=seed)
     page = None if output is None else _write_page(found, output)
     if as_json:
         figures = {**asdict(found), "verdict": found.verdict, "differs": found.differs}
@@ -88,16 +98,17 @@ def measure(
         raise typer.Exit(DIFFERENT)
 
 
-def _measure_pairs(table: str, output: Path | None, seed: int, as_json: bool) -> None:
+def _measure_pairs(
+    table: str, reading: Reading, output: Path | None, seed: int, as_json: bool
+) -> None:
     """Print, or write, which columns of one table depend on each other."""
     from mercer.report import write_pairs_page
-    from mercer.tables import read_table
     from mercer.views import measure_pairs
 
     with status(f"reading {table} …") as show:
-        data = read_table(table)
+        data = reading.read(table)
         show("testing pairs of columns …")
-        found = measure_pairs(data, random_state=seed)
+        found = measure_pairs(data, kinds=reading.kinds, random_state=seed)
     page = None
     if output is not None:
         page = str(write_pairs_page(found, Path(os.path.expanduser(output))))

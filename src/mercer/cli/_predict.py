@@ -27,7 +27,7 @@ from mercer.cli._sets import NamedSets, check_has_sets, check_sets_coverage
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mercer.models import ModelCard
+    from mercer.models import ModelCard, TrainingSample
     from mercer.tables import Table
 
 
@@ -52,18 +52,25 @@ def predict(
     sheet: Sheet = None,
     delimiter: Delimiter = None,
     device: Device = "cpu",
+    explained: Annotated[
+        bool,
+        typer.Option("--explain", help='Add a column "reasons": what speaks for and against.'),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """Predict the class of new rows, and its probabilities.
 
     Columns are found by name, in any order; rows keep their order.
-    The answer has the columns to keep, "predicted" and a "p(class)" for every class.
+    The answer has the columns to keep, "predicted", a "p(class)" for every class and "familiarity":
+    the share of training rows that lie farther out than the row; 0 is farther out than all of them.
     With --coverage it has a "set" too: one class, or "too close to call" and the classes that may
     be right.
+    --explain adds the three columns of each row that speak most for the answer (+) or against it;
+    mercer explain writes a page.
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import import_skops_quickly, load_model, on_device
+    from mercer.models import import_skops_quickly, load_model_parts, on_device
     from mercer.tables import match_columns, write_table
 
     if output is not None:
@@ -73,8 +80,9 @@ def predict(
     with warnings.catch_warnings(record=True) as caught, status("reading the model …"):
         warnings.simplefilter("always")
         import_skops_quickly()
-        pipeline, card = load_model(model)
+        pipeline, card, rows = load_model_parts(model)
     notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    notes += [card.decision] if card.decision else []
     notes += on_the_cpu([card.model], place)
     if coverage is not None:
         check_has_sets(pipeline, card)
@@ -89,7 +97,10 @@ def predict(
         if coverage is not None:
             sets = NamedSets.of(pipeline, card, new.frame, coverage)
             answers.insert(1, "set", sets.texts())
-    notes += [*new.notes, *_accuracy_note(given, card, answers)]
+        far = _add_familiarity(answers, rows, new.frame)
+    if explained:
+        _add_reasons(answers, pipeline, rows, new.frame)
+    notes += [*new.notes, *_accuracy_note(given, card, answers), *far]
     if sets is not None:
         notes += sets.notes(_known_classes(given, card))
     answers = _with_kept_columns(given, keep or [], answers)
@@ -129,6 +140,31 @@ def _answers(pipeline: Any, card: "ModelCard", X: "pd.DataFrame") -> "pd.DataFra
         for i, name in enumerate(card.classes):
             answers[f"p({name})"] = shares[:, i]
     return answers
+
+
+def _add_familiarity(
+    answers: "pd.DataFrame", rows: "TrainingSample | None", X: "pd.DataFrame"
+) -> list[str]:
+    """Add how familiar rows are, if the model file knows, and return what is to be said of it."""
+    from mercer.models import Familiarity, familiarity_notes
+
+    if rows is None:
+        return []
+    known = Familiarity(rows.X)
+    ranks = known.rank(X)
+    answers["familiarity"] = ranks.round(3)  # Of 1 000 rows, one is not rounded to none.
+    return familiarity_notes(known, X, ranks)
+
+
+def _add_reasons(
+    answers: "pd.DataFrame", pipeline: Any, rows: "TrainingSample | None", X: "pd.DataFrame"
+) -> None:
+    """Add the columns that speak most for each answer, or against it, in words."""
+    from mercer.explanations import main_reasons
+
+    with status("explaining …") as show:
+        known = None if rows is None else rows.X
+        answers["reasons"] = main_reasons(pipeline, X, known=known, on_progress=show)
 
 
 def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -> list[str]:
@@ -175,6 +211,7 @@ def _as_json(
     found: dict[str, Any] = {
         "model": card.model,
         "target": card.target,
+        "decision": card.decision,
         "n_rows": len(answers),
         "counts": {str(k): int(n) for k, n in answers["predicted"].value_counts().items()},
         "notes": notes,

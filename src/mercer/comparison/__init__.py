@@ -39,6 +39,10 @@ from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
+from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
+from mercer.comparison._record import DecisionRecord as DecisionRecord
+from mercer.comparison._record import FarRowsRecord as FarRowsRecord
+from mercer.comparison._record import HindsightRecord as HindsightRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
@@ -100,6 +104,10 @@ _FOR_MERCER = (
     "ClassRecord",
     "ColumnRecord",
     "ColumnShareRecord",
+    "DecisionLineRecord",
+    "DecisionRecord",
+    "HindsightRecord",
+    "FarRowsRecord",
     "MapRecord",
     "ModelRecord",
     "PairRecord",

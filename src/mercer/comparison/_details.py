@@ -83,6 +83,35 @@ def set_counts(comparison: RoundsComparison, name: str) -> dict[str, int]:
     return {key: int(count) for key, count in (counts | {"held": held.sum()}).items()}
 
 
+def far_counts(
+    comparison: RoundsComparison, name: str, familiarity: NDArray[np.float64], level: float
+) -> dict[str, int]:
+    """Count test rows that lie far out, and those that are predicted right.
+
+    Parameters
+    ----------
+    comparison : RoundsComparison
+        What was compared.
+    name : str
+        Which model.
+    familiarity : ndarray of shape (n_samples,)
+        For each sample the share of other rows that lie farther out.
+    level : float
+        Samples with less lie far out.
+
+    Returns
+    -------
+    dict
+        How many rows there are, over all rounds, how many are right, how many lie far out and how
+        many of these are right.
+    """
+    predictions = comparison.predictions
+    is_right = (predictions[name] == predictions["y_true"]).to_numpy()
+    is_far = familiarity[predictions.index.get_level_values("sample").to_numpy()] < level
+    counts = {"tested": len(is_right), "right": is_right.sum(), "far": is_far.sum()}
+    return {key: int(n) for key, n in (counts | {"far_right": (is_right & is_far).sum()}).items()}
+
+
 def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
     """Return precision–recall curves and the calibration of a model, over all rounds.
 

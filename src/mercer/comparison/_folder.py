@@ -16,9 +16,17 @@ from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep, written_whole
 from mercer._system.formulas import write_delimited
 from mercer._system.results import check_folder, read_json, read_table
-from mercer.comparison._details import confusion_counts, curves_of, hard_rows, set_counts
+from mercer.comparison._details import (
+    confusion_counts,
+    curves_of,
+    far_counts,
+    hard_rows,
+    set_counts,
+)
 from mercer.comparison._record import (
     ComparisonRecord,
+    DecisionRecord,
+    FarRowsRecord,
     HardRowRecord,
     HardRowsRecord,
     MapRecord,
@@ -35,6 +43,7 @@ _COMMAND = "mercer compare"
 _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
+_FAR = 0.05  # Rows with a familiarity below this lie far out.
 _MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
 
@@ -73,13 +82,16 @@ def record_comparison(
     python: str,
     the_map: MapRecord,
     seed: int,
+    decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
+    familiarity: npt.NDArray[np.float64] | None = None,
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1.  ``sets_coverage`` is that of the
-    comparison's sets, if it has any.
+    number of each sample in the user's table, counted from 1.  ``decision`` is the rule that
+    answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
+    ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
@@ -104,11 +116,13 @@ def record_comparison(
         longer_command=longer_command,
         leader=comparison.leader,
         leaders=_leaders(comparison, models),
+        decision=decision,
         hard_rows=HardRowsRecord(
             count=hard["count"],
             tested=hard["tested"],
             rows=tuple(HardRowRecord(**line) for line in hard["rows"]),
         ),
+        far_rows=_far_rows_record(comparison, familiarity),
         sets=_sets_record(comparison, sets_coverage),
         map=the_map,
         fit_command=fit_command,
@@ -117,6 +131,17 @@ def record_comparison(
         machine=machine(),
         seed=seed,
     )
+
+
+def _far_rows_record(
+    comparison: RoundsComparison, familiarity: npt.NDArray[np.float64] | None
+) -> FarRowsRecord | None:
+    """Return how often the leader is right on rows that lie far out."""
+    if familiarity is None:
+        return None
+    leader = comparison.leader
+    counts = far_counts(comparison, leader, familiarity, _FAR)
+    return FarRowsRecord(model=leader, level=_FAR, **counts)
 
 
 def _sets_record(comparison: RoundsComparison, coverage: float | None) -> SetsRecord | None:

@@ -148,6 +148,22 @@ class HardRowsRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FarRowsRecord:
+    """How often a model is right on rows that lie farther out than most of the table.
+
+    Of ``tested`` rows of all rounds ``right`` are predicted right; ``far`` of them are of the share
+    ``level`` of the table that lies farthest out, and ``far_right`` of these are right.
+    """
+
+    model: str
+    level: float
+    tested: int
+    right: int
+    far: int
+    far_right: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetsRecord:
     """How many of the tested rows a model decides alone, by sets of classes that may be right.
 
@@ -191,6 +207,54 @@ class MapRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionLineRecord:
+    """What a rule comes to on the rows that were tested, beside the most probable class.
+
+    Of costs the mean of a row; of a wish the share of the class that is found, the share of what is
+    named that is so, and false alarms in 1 000 rows.  Those of the most probable class begin with
+    ``plain_``, and are None where a model has no probabilities that were kept.
+    """
+
+    name: str
+    mean_cost: float | None = None
+    plain_mean_cost: float | None = None
+    recall: float | None = None
+    precision: float | None = None
+    alarms: float | None = None
+    plain_recall: float | None = None
+    plain_precision: float | None = None
+    plain_alarms: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HindsightRecord:
+    """False alarms in 1 000 rows at which a share of a class could have been found."""
+
+    share: float
+    alarms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRecord:
+    """How answers follow from probabilities, and what that comes to for every model.
+
+    ``costs`` has the true class in rows and the answer in columns, in the order of the classes; of
+    a wish ``wanted`` is the share of ``class_name`` that is to be found, with this confidence.
+    ``note`` says where the class has too few rows for it, and ``hindsight`` what other wishes would
+    have cost on the rows that were tested, of the model ``hindsight_of``.
+    """
+
+    costs: tuple[tuple[float, ...], ...] | None = None
+    class_name: str | None = None
+    wanted: float | None = None
+    confidence: float | None = None
+    note: str = ""
+    lines: tuple[DecisionLineRecord, ...] = ()
+    hindsight_of: str | None = None
+    hindsight: tuple[HindsightRecord, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:
     """Everything that ``mercer compare`` found but for scores, predictions and curves.
 
@@ -231,8 +295,13 @@ class ComparisonRecord:
         The model with the best mean score.
     leaders : tuple of str
         The leader and those that cannot be told from it, at most four, without the floor.
+    decision : DecisionRecord or None
+        The rule that answers follow, and what it comes to; None where they are the most probable
+        classes.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
+    far_rows : FarRowsRecord or None
+        How often the leader is right on rows that lie far out; None where nobody looked.
     sets : SetsRecord or None
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
@@ -264,7 +333,9 @@ class ComparisonRecord:
     longer_command: str | None = None
     leader: str
     leaders: tuple[str, ...]
+    decision: DecisionRecord | None = None
     hard_rows: HardRowsRecord
+    far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
     map: MapRecord
     fit_command: str

@@ -131,7 +131,7 @@ class RoundsComparison(ShownAsTables):
     Attributes
     ----------
     metric : str
-        What estimators are judged by; of ``"log-loss"`` less is better.
+        What estimators are judged by; of ``"log-loss"`` and ``"cost"`` less is better.
     floor : str or None
         The estimator that any other must beat.
     metrics : DataFrame
@@ -184,6 +184,8 @@ class RoundsComparison(ShownAsTables):
         By the clock.
     interrupted : bool
         Whether it was stopped by Ctrl-C.
+    costs : ndarray of shape (n_classes, n_classes) or None
+        What answers cost, the true class in rows, where that was given.
 
     Notes
     -----
@@ -216,6 +218,7 @@ class RoundsComparison(ShownAsTables):
     confidence_level: float
     seconds: float
     interrupted: bool
+    costs: FloatArray | None = None
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -243,9 +246,11 @@ class RoundsComparison(ShownAsTables):
             name: mean_interval(self.scores[name], overlap, self.confidence_level)
             for name in self.scores
         }
-        most = np.inf if is_low else 1.0
+        least, most = 0.0, np.inf if is_low else 1.0
+        if self.metric == "cost" and self.costs is not None:  # some may be gains
+            least, most = float(self.costs.min()), float(self.costs.max())
         intervals = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
-        table = table.join(cut_to_possible(intervals, 0.0, most))
+        table = table.join(cut_to_possible(intervals, least, most))
         table = table.join(self._against_best(means))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()

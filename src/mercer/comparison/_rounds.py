@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import indexable
 
+from mercer._arrays import FloatArray
 from mercer._system.cluster import OnCluster, connected
 from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
@@ -49,6 +50,7 @@ def compare_in_rounds(
     *,
     budget: float = 120.0,
     metric: str | None = None,
+    costs: npt.ArrayLike | None = None,
     floor: str | None = None,
     n_folds: int = 10,
     max_rounds: int = 20,
@@ -84,10 +86,15 @@ def compare_in_rounds(
         Class labels; every class needs two samples or more.
     budget : float, default=120
         Seconds that all fits together may take by the clock.
-    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss"}, optional
-        What to judge by; all are computed. By default :func:`choose_metric` decides. With two
+    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"}, \
+            optional
+        What to judge by; all are computed. By default it is "cost" where ``costs`` are given, and
+        else :func:`choose_metric` decides. With two
         classes, F1 and the average precision are those of the rarer one, with more they and the
         area under the ROC curve are means over classes against the rest.
+    costs : array-like of shape (n_classes, n_classes), optional
+        What it costs to answer the class of the column where that of the row is true, both in the
+        order of the sorted classes. The estimators are not told.
     floor : str, optional
         Name of the estimator that any other must beat, such as a dummy. The others are tested
         against it in a family of tests of their own, so that it costs them nothing.
@@ -164,11 +171,14 @@ def compare_in_rounds(
     classes, counts = np.unique(labels, return_counts=True)
     _check_classes(classes, counts)
 
-    judge = AllMetrics(classes, positive=int(counts.argmin()), find_sets=find_sets)
+    table = None if costs is None else _check_costs(costs, len(classes))
+    if metric == "cost" and table is None:
+        raise ValueError("metric='cost' needs costs: what each mistake costs.")
+    judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table, find_sets=find_sets)
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True)
     splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
-    metric = metric or choose_metric(labels)[0]
+    metric = metric or ("cost" if table is not None else choose_metric(labels)[0])
     clock = Clock(budget)
     plan = RoundsPlan(named, metric, clock, max_rounds, on_progress)
     interrupted = False
@@ -211,6 +221,15 @@ def _check_classes(classes: npt.NDArray[np.generic], counts: npt.NDArray[np.intp
         raise ValueError(
             f"Class {alone!r} has one sample, which cannot be both learnt and tested: leave it out."
         )
+
+
+def _check_costs(costs: npt.ArrayLike, n_classes: int) -> FloatArray:
+    table: FloatArray = np.asarray(costs, dtype=np.float64)
+    if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
+        raise ValueError(
+            f"costs must be finite numbers, a row and a column for each of the {n_classes} classes."
+        )
+    return table
 
 
 @contextmanager
@@ -315,6 +334,7 @@ def _collect(
         confidence_level=confidence_level,
         seconds=seconds,
         interrupted=interrupted,
+        costs=judge.costs,
     )
 
 

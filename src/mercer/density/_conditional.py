@@ -25,6 +25,8 @@ from mercer.samples import (
 )
 from mercer.sums import log_kernel_sum
 
+# Widths from the middle of the fitted rows: beyond the first, distances are compared by products.
+_FAR_AWAY, _FARTHEST = 1e4, 1e150
 _ARRAYS = 4  # Slabs of this many arrays of (rows, n_rows) are held at once.
 # Where the log of a sum is less, the difference of two such has lost digits: shares are taken pair
 # by pair.
@@ -190,7 +192,8 @@ class ConditionalDensity(RegressorMixin, BaseEstimator):
         together = log_kernel_sum(points, fitted, weights=self.weights_, bandwidth=1.0)
         together = np.asarray(together, dtype=np.float64).reshape(y.shape)
         below, scale = self._log_sums(Z), np.log(b * np.sqrt(2 * np.pi))
-        logs: FloatArray = (together.T - below).T
+        with np.errstate(invalid="ignore"):  # Both are −∞ at rows far away, which come next.
+            logs: FloatArray = (together.T - below).T
         for far, log_shares in self._log_shares_at(Z, np.flatnonzero(below < _FAR)):
             targets = y[far].reshape(len(far), -1)
             for k, target in enumerate(targets.T):
@@ -217,7 +220,8 @@ class ConditionalDensity(RegressorMixin, BaseEstimator):
         # Between 1 and 2: a sum of logarithms has no negative terms, and none of 0.
         shares = 1 + (self.y_fit_ - low) / extent
         below = self._log_sums(Z)
-        mean: FloatArray = low + extent * np.expm1(self._log_sums(Z, shares) - below)
+        with np.errstate(invalid="ignore"):  # Both are −∞ at rows far away, which come next.
+            mean: FloatArray = low + extent * np.expm1(self._log_sums(Z, shares) - below)
         for rows, log_shares in self._log_shares_at(Z, np.flatnonzero(below < _FAR)):
             mean[rows] = np.exp(log_shares) @ self.y_fit_
         return mean
@@ -296,13 +300,29 @@ class ConditionalDensity(RegressorMixin, BaseEstimator):
         rows, log_weights = np.arange(len(Z)) if rows is None else rows, np.log(self.weights_)
         for start, stop in row_slabs(len(rows), 8 * _ARRAYS * len(self._Z), working_memory()):
             some = rows[start:stop]
-            logs = log_weights - 0.5 * cdist(Z[some], self._Z, "sqeuclidean")
-            yield some, log_softmax(logs, axis=1)
+            yield some, log_softmax(log_weights + _relative_logs(Z[some], self._Z), axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # They are made dense, if that fits the memory budget.
         return tags
+
+
+def _relative_logs(Z: FloatArray, fitted: FloatArray) -> FloatArray:
+    """Return −‖z − zⱼ‖²/2, up to a number for each row z, wherever that row is."""
+    logs = -0.5 * cdist(Z, fitted, "sqeuclidean")
+    centre = fitted.mean(axis=0)
+    largest = np.finfo(np.float64).max
+    away = np.clip(Z, -largest / 2, largest / 2) - centre
+    reach = np.abs(away).max(axis=1)
+    far = reach > _FAR_AWAY
+    # Far away ‖z‖² has no digits left for what tells the rows apart; without it, that is linear
+    # in z, and where even that would overflow the direction of z alone decides.
+    away = away[far] * np.minimum(1.0, _FARTHEST / reach[far])[:, None]
+    around = fitted - centre
+    logs[far] = away @ around.T - 0.5 * np.einsum("ij,ij->i", around, around)
+    relative: FloatArray = logs
+    return relative
 
 
 def _quantiles(weights: FloatArray, y: FloatArray, b: float, share: float) -> FloatArray:

@@ -4,19 +4,21 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Array, FloatArray, like
+from mercer._arrays import Array, FloatArray, like, take_rows
 from mercer._memory import by_slabs, explain_full_device
 from mercer.discriminants._choice import Candidates, column_shares, describe_choice
 from mercer.discriminants._trial import Trial
-from mercer.kernels import KernelFunction
+from mercer.kernels import KernelExpansion, KernelFunction
 from mercer.samples import (
     SetClassifier,
     check_new_rows,
     check_priors,
+    log_normalise,
     on_dask,
     validate_training,
     warn_of_scales,
@@ -34,8 +36,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetC
 
     A subclass sets ``classes_``, ``dual_coef_`` (n_terms, C − 1), ``X_fit_`` (n_terms, d), the
     kernel by `_set_kernel`, and by `_set_rule` the rule that turns discriminants into scores,
-    ``_rule_coef`` (C − 1, C) and ``_rule_intercept`` (C,).  All arrays are of the library of the
-    rows, and on their device; ``classes_`` is on the device of y.
+    ``_rule_coef`` (C − 1, C) and ``_rule_intercept`` (C,), and ``_codes`` (n_terms,), the numbers
+    of the classes of the terms, as a NumPy array.  All other arrays are of the library of the rows,
+    and on their device; ``classes_`` is on the device of y.
     """
 
     classes_: Array
@@ -45,6 +48,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetC
     priors: Any
     rule: str
     temperature_: float
+    loo_proba_: Array
+    loo_rows_: NDArray[np.int64]
     _kernel: KernelFunction
     _rule_coef: Array
     _rule_intercept: Array
@@ -52,6 +57,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetC
     def _combine(self, X: Array, coef: Array) -> Array:
         """Return Σⱼ k(x, xⱼ) coefⱼ at validated rows."""
         return combine_kernel(self._kernel, X, self.X_fit_, coef)
+
+    def _expansion(self) -> KernelExpansion | None:
+        """Return the kernels and coefficients of the scores; None for a precomputed kernel."""
+        if self.kernel_ == "precomputed":
+            return None
+        coef = self.dual_coef_ @ self._rule_coef
+        return KernelExpansion(self._kernel, self.X_fit_, coef, self._rule_intercept)
 
     @property
     def _fitted(self) -> Array:
@@ -122,6 +134,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SetC
         """Set the rule that turns discriminants into scores, and its temperature."""
         self.temperature_ = temperature
         self._rule_coef, self._rule_intercept = (A / self.temperature_ for A in (coef, intercept))
+
+    def _set_left_out(self, scores: Array, rows: NDArray[np.int64], of_row: Array) -> None:
+        """Set what rows of the fit would have been answered, had they been left out.
+
+        `scores` are scores of the rule before the temperature, of rows without their copies;
+        `rows` are row numbers of the table, and `of_row` says which score is that of each.
+        """
+        logs = log_normalise(scores / self.temperature_)
+        shares = array_namespace(logs).exp(logs)
+        self.loo_proba_ = take_rows(shares, of_row)
+        self.loo_rows_ = rows
 
     def _check_components(self, n_classes: int) -> None:
         """Raise ValueError for more components than there are discriminants."""

@@ -79,7 +79,8 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
 
     picks = draw_rows(table.sample.codes, len(table.in_class), _SAMPLE_ROWS, _SAMPLE_POWER, rng)
     rows, sample = table.take(picks)
-    nodes = picks[model._choose(rows, sample, rng, table.n_rows)[1]]
+    _, chosen = model._choose(rows, sample, rng, table.n_rows)
+    nodes, model._codes = picks[chosen], sample.labels[chosen]
     model._moments = _add_up(model, table, is_long=table.n_rows > _LONG_TABLE)
     model._path = model._solve(*_all_rows(model, table))
     n_nodes = len(model._path)
@@ -92,7 +93,8 @@ def fit_sparse(model: "Sparse", X: Any, y: Any, sample_weight: Any = None) -> "S
         )
         scores = left_out_scores(model._path, K, coding, table.units(coding), *options)
         n_nodes = model._best_count(scores)
-    temperature = model._calibrate(rows, sample, table.units(sample), n_nodes, table.in_class)
+    left_out = model._leave_out(rows, sample, table.units(sample), n_nodes)
+    temperature = model._calibrate(*left_out, n_nodes, table.in_class)
     model.support_ = table.original(nodes)
     model._finish(n_nodes, temperature)
     model._state = BlockState(table.in_class, X.shape[0])  # so that partial_fit can follow

@@ -175,7 +175,8 @@ def _add(
         is_full, sampled = len(buffer.labels) >= _MOST_KEPT, None
         if is_full or len(buffer.labels) >= 2 * buffer.chosen_at:
             sampled, nodes = estimator._choose(rows, kept, state.rng)
-            estimator._set_support(buffer.position[merged.rows[nodes]], X)
+            at = merged.rows[nodes]
+            estimator._set_support(buffer.position[at], buffer.labels[at], X)
             buffer = state.buffer = replace(buffer, chosen_at=len(buffer.labels))
             X, labels, counts = buffer.X, buffer.labels, buffer.counts
         _add_block(estimator, X, labels, counts, class_weight)
@@ -185,7 +186,9 @@ def _add(
             # Relative weights of blocks do not add up to the number of rows, as those of sets do.
             counts = check_row_weights(kept.counts[sampled], len(sampled))
             sample = take_rows(rows, sampled), replace(kept.take(sampled), counts=counts), units
-            temperature = estimator._calibrate(*sample, len(estimator._path), seen)
+            n_nodes = len(estimator._path)
+            left_out = estimator._leave_out(*sample, n_nodes)
+            temperature = estimator._calibrate(*left_out, n_nodes, seen)
         if is_full:
             state.buffer = None
     if temperature is None:  # The nodes stay, and so does what was found with them.

@@ -37,6 +37,7 @@ from mercer.discriminants._trial import Criterion
 from mercer.discriminants._tuning import Tuned, left_out_rules, loo_rule
 from mercer.samples import (
     LeftOutScores,
+    Sample,
     answer_rows,
     check_class_weight,
     log_priors,
@@ -218,6 +219,11 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         Rows that the expansion stands on.
     X_fit_ : ndarray of shape (n_terms, n_features)
         These rows; not with a precomputed kernel.
+    loo_proba_ : ndarray of shape (n_rows, n_classes)
+        Probabilities that rows of the fit would have got, had they been left out; identical rows of
+        a class leave together.
+    loo_rows_ : ndarray of int of shape (n_rows,)
+        Which of the rows given they are: all whose weight is positive.
     loo_results_ : dict
         The surface: "gamma" (n_gammas,), "alpha", "score" and "squared_error"
         (n_gammas, n_alphas), "rows" (n_gammas,), how many rows each width was judged on, and
@@ -417,6 +423,7 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         n_terms = len(rows) if self.solver_ != "landmarks" else self.n_landmarks or _LANDMARKS
         terms = stratified_rows(sample.codes, n_terms, 0.5, rng)
         self.support_ = like(rows[terms], X, dtype=array_namespace(X).int64)
+        self._codes = sample.codes[terms]
 
         alpha = None if self.alpha == "loo" else float(self.alpha) / coding.scale
         criterion = Criterion(log_priors(self.priors_), self.scoring, self.penalty, alpha)
@@ -462,15 +469,17 @@ class KernelFisherDiscriminant(FisherDiscriminant):
         self.dual_coef_ = coef @ turned.rotation
         intercept = rule.intercept - found.level @ rule.coef
         self._set_rule(turned.inverse @ rule.coef, intercept, temperature)
-        self._keep_left_out(tuned, coding, criterion.log_priors)
+        self._keep_left_out(tuned, coding, criterion.log_priors, sample)
         return self
 
-    def _keep_left_out(self, tuned: Tuned, coding: Coding, priors: Array) -> None:
+    def _keep_left_out(self, tuned: Tuned, coding: Coding, priors: Array, sample: Sample) -> None:
         """Keep the scores of left-out rows, and what the fits without each row need."""
         of_fitted = self.rule == "nearest_mean"
         options = (tuned.alpha, coding, priors)
         rules, outputs = left_out_rules(tuned.basis, *options, of_fitted=of_fitted)
-        scores = rules.scores(outputs) / self.temperature_
+        scores = rules.scores(outputs)
+        self._set_left_out(scores, sample.given, sample.index)
+        scores = scores / self.temperature_
         self._left_out = LeftOutScores.of(scores, coding.labels, coding.counts)
         self._fitted_rows = None
         is_small = coding.labels.shape[0] <= JACKKNIFE_ROWS

@@ -368,10 +368,11 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             n_nodes = len(self._path)
             if self.node_choice == "loo":
                 n_nodes = self._count_by_leave_one_out(X, coding, rng)
-        self._set_support(sample.rows[nodes], X)
+        self._set_support(sample.rows[nodes], sample.codes[nodes], X)
         units = (coding.weights * coding.removed)[sampled]
         drawn = take_rows(X, sampled), coding.take(sampled), units
-        self._finish(n_nodes, self._calibrate(*drawn, n_nodes, in_class))
+        outputs, judged = self._leave_out(*drawn, n_nodes)
+        self._finish(n_nodes, self._calibrate(outputs, judged, n_nodes, in_class))
         self._state = BlockState(in_class, n_rows)  # so that partial_fit can follow
         return self
 
@@ -402,8 +403,9 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         priors = self._resolve_priors(in_class)
         self.priors_ = like(priors, X, dtype=array_namespace(X).float64)
 
-    def _set_support(self, rows: NDArray[np.intp], X: Array) -> None:
-        """Set the row numbers of the nodes, on the device of the rows."""
+    def _set_support(self, rows: NDArray[np.intp], codes: NDArray[np.intp], X: Array) -> None:
+        """Set the row numbers of the nodes, on the device of the rows, and their classes."""
+        self._codes = codes
         self.support_ = like(rows, X, dtype=array_namespace(X).int64)
 
     def _choose(
@@ -540,20 +542,14 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         options = (log_priors(self.priors_), self.scoring)
         return self._best_count(left_out_scores(self._path, K, sample, units, *options))
 
-    def _calibrate(
-        self,
-        X: Array,
-        coding: Coding,
-        units: NDArray[np.float64],
-        n_nodes: int,
-        in_class: NDArray[np.float64],
-    ) -> float:
-        """Return the temperature of the fit on the first nodes, from fitted rows that are left out.
+    def _leave_out(
+        self, X: Array, coding: Coding, units: NDArray[np.float64], n_nodes: int
+    ) -> tuple[Array, Coding]:
+        """Return scores of the fit on the first nodes for fitted rows that are left out.
 
-        `coding` and `units`, the share of each row in the weight of the fit, are NumPy's, and so
-        is `in_class`, the sample weight of each class.  The scores of these rows are kept for sets.
-        Of rows that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is
-        left: they do not count.
+        `coding` and `units`, the share of each row in the weight of the fit, are NumPy's.  Of rows
+        that are nearly interpolated, such as nodes of a kernel with a cusp, rounding is left: in
+        the coding that is returned they do not count.
         """
         xp = array_namespace(X)
         found: list[tuple[Array, Array]] = []
@@ -563,15 +559,23 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
             part, share = coding.part(rows).like(K), like(units[rows], K)
             found += left_out_outputs(self._path, K, part, share, [n_nodes])
         outputs, left = (xp.concat(parts) for parts in zip(*found, strict=True))
-        priors, is_known = log_priors(self.priors_), left > 1.0 - MOST_LEVERAGE
+        weights = np.where(to_numpy(left) > 1.0 - MOST_LEVERAGE, coding.rule_weights, 0.0)
+        return outputs, replace(coding, rule_weights=weights)
+
+    def _calibrate(
+        self, outputs: Array, judged: Coding, n_nodes: int, in_class: NDArray[np.float64]
+    ) -> float:
+        """Return the temperature of the fit on the first nodes, from what `_leave_out` returned.
+
+        `in_class` is the sample weight of each class.  The scores of these rows are kept for sets.
+        """
+        priors = log_priors(self.priors_)
         rule, temperature = self._path.rule(n_nodes, priors), 1.0
-        known = np.where(to_numpy(is_known), coding.stands_for(in_class), 0.0)
-        coding = coding.like(outputs)
         if self.calibration is not None:
-            weights = xp.where(is_known, coding.rule_weights, 0.0)
-            temperature = rule.calibrate(outputs, replace(coding, rule_weights=weights), priors)
+            temperature = rule.calibrate(outputs, judged.like(outputs), priors)
+        known = np.where(judged.rule_weights > 0, judged.stands_for(in_class), 0.0)
         scores = rule.scores(outputs) / temperature
-        self._left_out = LeftOutScores.of(scores, coding.labels, known)
+        self._left_out = LeftOutScores.of(scores, judged.like(outputs).labels, known)
         return temperature
 
     def _fit_and_validate(
@@ -613,7 +617,7 @@ class SparseKernelFisherDiscriminant(BlockFitting, FisherDiscriminant):
         self.n_nodes_ = n_nodes
         self.alpha_ = path.alpha * self._scale
         self.X_fit_ = self.X_fit_[:n_nodes, :]
-        self.support_ = self.support_[:n_nodes]
+        self.support_, self._codes = self.support_[:n_nodes], self._codes[:n_nodes]
         self.criterion_path_ = self.criterion_path_[:n_nodes]
         coef = path.coefficients(n_nodes)
         rule = path.rule(n_nodes, log_priors(self.priors_))

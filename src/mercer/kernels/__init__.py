@@ -29,6 +29,9 @@ functions of the distance: those are in `_functions`.
 1.4142135623730951
 """
 
+from mercer.kernels._expansions import KernelExpansion as KernelExpansion
+from mercer.kernels._expansions import WindowSums as WindowSums
+from mercer.kernels._expansions import kernel_function as kernel_function
 from mercer.kernels._functions import KernelFunction as KernelFunction
 from mercer.kernels._functions import resolve_gamma as resolve_gamma
 from mercer.kernels._functions import squared_distances as squared_distances
@@ -55,4 +58,12 @@ __all__ = [
     "width_from_gamma",
 ]
 # Other packages of Mercer import these names as well; they are private and change without notice.
-_FOR_MERCER = ("KernelFunction", "overlap_width", "resolve_gamma", "squared_distances")
+_FOR_MERCER = (
+    "KernelExpansion",
+    "KernelFunction",
+    "WindowSums",
+    "kernel_function",
+    "overlap_width",
+    "resolve_gamma",
+    "squared_distances",
+)

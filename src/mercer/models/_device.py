@@ -20,7 +20,7 @@ from mercer._arrays import detached, refuse_tensor, to_numpy
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, StrOptions, fit_context
 from mercer._system.extras import how_to_install
-from mercer.models._wrappers import CappedClassifier, DelegatingClassifier, keep_features
+from mercer.models._wrappers import DelegatingClassifier, keep_features
 from mercer.samples import check_row_weights
 
 # The classifiers of these packages compute with tensors.
@@ -242,16 +242,32 @@ def off_device(pipeline: Pipeline) -> Pipeline:
 
 
 def _with_classifier(pipeline: Pipeline, change: Callable[[Any], Any]) -> Pipeline:
-    """Return the pipeline with another classifier, also where a sample of the rows is drawn."""
+    """Return the pipeline with another classifier, also where there are others around it."""
     *steps, (name, model) = pipeline.steps
-    if isinstance(model, CappedClassifier):
-        model = copy.copy(model)
-        model.estimator = change(model.estimator)
-        if hasattr(model, "estimator_"):
-            model.estimator_ = change(model.estimator_)
-    else:
-        model = change(model)
-    return Pipeline([*steps, (name, model)])
+    return Pipeline([*steps, (name, _changed_within(model, change))])
+
+
+def _changed_within(model: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a classifier with another one within what draws rows and what decides."""
+    if not _is_around(model):
+        return change(model)
+    model = copy.copy(model)
+    model.estimator = _changed_within(model.estimator, change)
+    if hasattr(model, "estimator_"):
+        model.estimator_ = _changed_within(model.estimator_, change)
+    return model
+
+
+def _is_around(model: Any) -> bool:
+    """Whether this draws rows for a classifier, or decides by its probabilities."""
+    return isinstance(model, DelegatingClassifier) and not isinstance(model, OnDevice)
+
+
+def within(model: Any) -> Any:
+    """Return the fitted classifier that gives the scores, without what is around it."""
+    while isinstance(model, DelegatingClassifier):
+        model = model.estimator_
+    return model
 
 
 class _ArrayAPIVariable:

@@ -23,6 +23,8 @@ from mercer.models._catalogue import MOST_ROWS, describe_model
 from mercer.models._device import on_device
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
+from mercer.models.deciding._classifier import DecidingClassifier
+from mercer.models.deciding._sentences import check_costs
 from mercer.projections import LaplacianSVC, roweis_saul_classifier
 from mercer.tables import LabelledTable, make_preprocessor
 
@@ -113,6 +115,8 @@ def make_model(
     random_state: int = 0,
     max_rows: int | None = None,
     exact_rows: int = _EXACT_ROWS,
+    costs: Any = None,
+    recall: Mapping[str, float] | None = None,
 ) -> Pipeline:
     """Return a pipeline for a table: its preprocessing, then a classifier.
 
@@ -149,7 +153,7 @@ def make_model(
     name : str
         One of :func:`list_models`.
     data : LabelledTable
-        The rows that the pipeline is for; only their number and columns are looked at.
+        The rows that the pipeline is for; only their number, columns and classes are looked at.
     balanced : bool, default=False
         Whether rare classes count as much as frequent ones.
     random_state : int, default=0
@@ -160,6 +164,11 @@ def make_model(
         sample.
     exact_rows : int, default=10_000
         Up to this many rows fisher is the KernelFisherDiscriminant; its cost is cubic.
+    costs : array-like of shape (n_classes, n_classes), optional
+        What mistakes cost, as a :class:`DecidingClassifier` takes it; one is put around the
+        classifier then.
+    recall : dict of one class to a number, optional
+        The share of its rows that are to be found, as a :class:`DecidingClassifier` takes it.
 
     Returns
     -------
@@ -169,7 +178,7 @@ def make_model(
     Raises
     ------
     ValueError
-        Where there is no such model.
+        Where there is no such model, or costs are given and classes are balanced.
 
     Examples
     --------
@@ -184,6 +193,15 @@ def make_model(
     """
     info, n_rows = describe_model(name), len(data.y)
     model = _make_classifier(name, n_rows, balanced, random_state, exact_rows)
+    if balanced and costs is not None:
+        raise ValueError(
+            "Balanced classes and costs do not go together: costs need the classes as frequent as "
+            "they are, and say themselves which of them count more."
+        )
+    if costs is not None or recall is not None:
+        # A model file holds arrays, not the frame in which costs may come.
+        costs = None if costs is None else check_costs(costs, np.unique(data.y))
+        model = DecidingClassifier(model, costs=costs, recall=recall, random_state=random_state)
     most = MOST_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)

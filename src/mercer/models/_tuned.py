@@ -1,6 +1,5 @@
 """A classifier that chooses its parameters by folds, with probabilities from the same folds."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any, ClassVar
@@ -10,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import ParameterGrid, StratifiedKFold
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._memory import by_slabs
 from mercer._sklearn import HasMethods, Interval, StrOptions, fit_context, take_rows_of_any
+from mercer.models._folds import left_out_values
 from mercer.models._wrappers import check_classes, check_indexable, keep_features
 from mercer.spectral import stratified_rows
 
@@ -142,7 +142,14 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         some = take_rows_of_any(X, rows)
         cells = list(ParameterGrid(self.param_grid))
         seed = int(rng.randint(2**31 - 1))
-        values = [self._left_out(some, labels[rows], cell, seed) for cell in cells]
+        numbers = np.arange(len(self.classes_))
+        values = [
+            left_out_values(
+                clone(self.estimator).set_params(**cell),
+                some, labels[rows], numbers, self.n_splits, seed, _values,
+            )
+            for cell in cells
+        ]  # fmt: skip
         scores = [self._score(labels[rows], found) for found in values]
         best = int(np.argmax(scores))
         self.best_params_, self.best_score_ = cells[best], float(scores[best])
@@ -155,30 +162,6 @@ class TunedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.calibrator_ = LogisticRegression(class_weight=weight, max_iter=1000)
             self.calibrator_.fit(_columns(values[best]), labels[rows])
         return self
-
-    def _left_out(
-        self, X: Any, labels: NDArray[np.intp], cell: dict[str, Any], seed: int
-    ) -> FloatArray:
-        """Return the value of each class for each row, from a fit without the row's fold."""
-        n_splits = max(2, min(self.n_splits, int(np.bincount(labels).max())))
-        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        values = np.empty((len(labels), len(self.classes_)))
-        with warnings.catch_warnings():
-            # A class with fewer rows than folds is in some folds only.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            parts = list(folds.split(labels, labels))
-        for train, test in parts:
-            present = np.unique(labels[train])
-            if len(present) < 2:
-                values[test] = present[0] == np.arange(len(self.classes_))
-                continue
-            model = clone(self.estimator).set_params(**cell)
-            model.fit(take_rows_of_any(X, train), labels[train])
-            found = _values(model, take_rows_of_any(X, test))
-            # A class that the fit has not seen is less likely than any that it has.
-            values[test] = found.min(axis=1, keepdims=True) - 1.0
-            values[np.ix_(test, present)] = found
-        return values
 
     def _score(self, labels: NDArray[np.intp], values: FloatArray) -> float:
         predicted = np.argmax(values, axis=1)

@@ -210,6 +210,13 @@ class DensityDisplay:
                 some[:, 0], some[:, 1], s=6, color=INK, linewidths=0, alpha=_opacity(len(some)),
                 zorder=1,
             )  # fmt: skip
+            marks: dict[str, Any] = {
+                "color": INK, "linewidth": 0.5, "alpha": _opacity(len(some)), "clip_on": False
+            }  # fmt: skip
+            beside_x, beside_y = ax.get_xaxis_transform(), ax.get_yaxis_transform()
+            ax.vlines(some[:, 0], -0.03, -0.01, transform=beside_x, **marks)
+            ax.hlines(some[:, 1], -0.03, -0.01, transform=beside_y, **marks)
+            ax.tick_params(pad=12, length=0)
         drawn = {t: levels[t] for t in sorted(levels) if 0 < t < relative.max()}
         if drawn:
             self.held_ = list(drawn.values())

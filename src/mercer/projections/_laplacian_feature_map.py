@@ -39,8 +39,11 @@ class LaplacianFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     The Laplacian matrix is the kernel matrix with each row and column divided by the root of the
     density there.  Its leading eigenvectors, scaled by the roots of their eigenvalues, are
     coordinates in which well separated groups lie along different directions from the
-    origin, so that angles tell them apart.  Without the densities the map is that of
-    uncentred kernel PCA.
+    origin, so that angles tell them apart.  In the ideal case, C clusters infinitely far apart,
+    and with ``density="mercer"`` the first C coordinates send each cluster in a direction of its
+    own, at right angles to all others; with other densities a wide cluster may take two of them
+    before a small one has its first.
+    Without the densities the map is that of uncentred kernel PCA.
 
     .. math::
 

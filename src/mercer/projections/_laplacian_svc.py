@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._sklearn import fit_context
+from mercer.kernels import KernelExpansion
 from mercer.projections._laplacian_machine import LaplacianMachine
 from mercer.projections._svm import Loss, solve_each
 from mercer.samples import ScoreClassifier, merge_copies, on_dask, refuses_dask
@@ -230,6 +231,15 @@ class LaplacianSVC(LaplacianMachine, ScoreClassifier):
         """Return the outputs of the machines; of a single one, ± half of it for the two classes."""
         out: FloatArray = self._projections(X, self._components) + self.intercept_
         return np.concatenate([-out / 2, out / 2], axis=1) if len(self.classes_) == 2 else out
+
+    def _expansion(self) -> KernelExpansion | None:
+        """Return the kernels and coefficients of the scores; None for a linear machine's."""
+        if self.kernel == "linear":
+            return None
+        coef, intercept = self.dual_coef_.T, self.intercept_
+        if len(self.classes_) == 2:
+            coef, intercept = (np.concatenate([-A / 2, A / 2]) for A in (coef, intercept))
+        return KernelExpansion(self._kernel(), self.X_fit_, coef.T, intercept)
 
     def _bytes_per_row(self, X: Any) -> int:
         return int(8 * (X.shape[1] + 5 * self._width(self._components)))

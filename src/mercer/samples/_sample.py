@@ -50,6 +50,8 @@ class Sample:
         Which of the rows that were given they are: of copies, the first.
     index : NumPy array of int
         For each row that was given with a positive weight, which of the n stands for it.
+    given : NumPy array of int
+        Which of the rows that were given have a positive weight.
     """
 
     X: Array
@@ -59,6 +61,7 @@ class Sample:
     n_classes: int
     rows: NDArray[np.int64]
     index: NDArray[np.int64]
+    given: NDArray[np.int64]
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -146,6 +146,7 @@ def sample_of(model: Any, X: Array, y: Array, sample_weight: Any) -> Sample:
         classes.size,
         rows[merged.rows],
         merged.index,
+        rows,
     )
 
 

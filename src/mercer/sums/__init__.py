@@ -34,6 +34,7 @@ from mercer.sums._api import kernel_sum, left_out_log_sums, log_kernel_sum
 from mercer.sums._combinations import combine_kernel as combine_kernel
 from mercer.sums._combinations import kernel_products as kernel_products
 from mercer.sums._devices import use_devices
+from mercer.sums._diagonals import diagonal_shares as diagonal_shares
 from mercer.sums._differences import weighted_differences as weighted_differences
 from mercer.sums._explain import SumPlan, explain_kernel_sum
 from mercer.sums._groups import group_products as group_products
@@ -60,6 +61,7 @@ __all__ = [
 _FOR_MERCER = (
     "Products",
     "combine_kernel",
+    "diagonal_shares",
     "expect_left_out_sums",
     "group_products",
     "group_slabs",

@@ -39,6 +39,7 @@ without the target.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from mercer._system.lazy import names_when_asked as _names_when_asked
+from mercer.tables._cost_table import cost_table
 from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
 from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
@@ -49,7 +50,9 @@ from mercer.tables.typing._match import match_columns
 from mercer.tables.typing._match import typed_frame as typed_frame
 
 if _TYPE_CHECKING:
+    from mercer.tables.preparing._decode import decode_rows as decode_rows
     from mercer.tables.preparing._dummies import CategoryDummies
+    from mercer.tables.preparing._preprocessor import is_preprocessor as is_preprocessor
     from mercer.tables.preparing._preprocessor import make_preprocessor
     from mercer.tables.preparing._preprocessor import source_columns as source_columns
     from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
@@ -64,6 +67,7 @@ __all__ = [
     "MissingPackageError",
     "SoftRankScaler",
     "Table",
+    "cost_table",
     "describe_columns",
     "make_preprocessor",
     "match_columns",
@@ -72,14 +76,15 @@ __all__ = [
     "write_table",
 ]
 # What Mercer's own packages import besides; it may change without notice.
-_FOR_MERCER = ("source_columns", "typed_frame")
+_FOR_MERCER = ("decode_rows", "is_preprocessor", "source_columns", "typed_frame")
 
 # Rows can be read and typed without scikit-learn.
 __getattr__, _names = _names_when_asked(
     __name__,
     {
+        "preparing._decode": ("decode_rows",),
         "preparing._dummies": ("CategoryDummies",),
-        "preparing._preprocessor": ("make_preprocessor", "source_columns"),
+        "preparing._preprocessor": ("is_preprocessor", "make_preprocessor", "source_columns"),
         "preparing._transformers": ("DateFeatures", "FeatureClipper", "SoftRankScaler"),
     },
 )

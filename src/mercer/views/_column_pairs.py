@@ -1,7 +1,8 @@
 """Which columns of a table depend on each other: each two by a test of independence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb
+from math import comb, factorial
 
 import numpy as np
 
@@ -97,7 +98,9 @@ class ColumnPairs:
         )
 
 
-def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
+def measure_pairs(
+    table: Table, *, kinds: Mapping[str, str] | None = None, random_state: int = 0
+) -> ColumnPairs:
     """Test each two columns of a table for independence, and say how much they depend.
 
     A number is one coordinate, a category one 0/1 column for each of its values, a date its parts;
@@ -108,6 +111,8 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
     ----------
     table : Table
         Rows, which must be independent of each other.
+    kinds : dict of name to kind, optional
+        As :func:`mercer.tables.describe_columns` takes them; ``"excluded"`` leaves a column out.
     random_state : int, default=0
         Seed of the permutations and of the sample of rows.
 
@@ -139,7 +144,7 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
     >>> [(pair.first, pair.second) for pair in measure_pairs(Table(frame, "t.csv")).depending]
     [('a', 'c')]
     """
-    columns = describe_columns(table)
+    columns = describe_columns(table, kinds=kinds)
     notes = [
         f"Column {column.name!r} is not compared ({column.kind}: {column.reason})."
         for column in columns
@@ -171,7 +176,8 @@ def measure_pairs(table: Table, *, random_state: int = 0) -> ColumnPairs:
             random_state=random,
         )
     )
-    n_pairings = 1 + len(found[0][2].null_distribution)
+    # Of few rows the same order is drawn more than once.
+    n_pairings = min(1 + len(found[0][2].null_distribution), factorial(len(rows)))
     if n_pairs / n_pairings > _PAIRS_LEVEL:
         notes.append(
             f"{count_of(len(rows), 'row')} are too few for {n_pairs} pairs: with Holm's correction "

@@ -1,6 +1,7 @@
 """Whether two tables come from one distribution, how far apart they are, and where they differ."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +37,7 @@ def measure_tables(
     second: Table,
     *,
     bound: float = USUAL_BOUND,
+    kinds: Mapping[str, str] | None = None,
     n_permutations: int = 999,
     random_state: int = 0,
 ) -> TableDifference:
@@ -61,6 +63,8 @@ def measure_tables(
     bound : float, default=0.6
         An AUC up to this one does not matter in practice: 0.5 or more, and less than 1.  Of one
         normal column, 0.6 is a shift by 0.36 standard deviations.
+    kinds : dict of name to kind, optional
+        As :func:`mercer.tables.describe_columns` takes them; ``"excluded"`` leaves a column out.
     n_permutations : int, default=999
         Of the test of all columns.
     random_state : int, default=0
@@ -112,7 +116,7 @@ def measure_tables(
     ('practically different', True)
     """
     check_bound(bound)
-    columns, X, is_second, notes = pool_tables(first, second)
+    columns, X, is_second, notes = pool_tables(first, second, kinds)
     tested = [
         column_difference(X[column.name], column, is_second) for column in columns if column.used
     ]

@@ -1,5 +1,7 @@
 """Two tables → the columns that both have, read alike, with the rows of both below each other."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -11,9 +13,12 @@ _HOLDING_VALUES = {"number", "category", "date"}
 
 
 def pool_tables(
-    first: Table, second: Table
+    first: Table, second: Table, kinds: Mapping[str, str] | None = None
 ) -> tuple[list[Column], pd.DataFrame, NDArray[np.bool_], list[str]]:
-    """Return the columns of both, their typed rows, which are of the second table, and notes."""
+    """Return the columns of both, their typed rows, which are of the second table, and notes.
+
+    `kinds` are those of columns that the caller knows better.
+    """
     for table in (first, second):
         if len(table.frame) < 2:
             raise ValueError(f"{table.name} has fewer than two rows: there is nothing to compare.")
@@ -28,10 +33,10 @@ def pool_tables(
         if only:
             shown = ", ".join(map(repr, only[:5])) + (", …" if len(only) > 5 else "")
             notes.append(f"Only in {table.name}, and not compared: {shown}.")
-    frames = _read_alike(first, second, shared, notes)
+    frames = _read_alike(first, second, shared, kinds or {}, notes)
     both = pd.concat(frames, ignore_index=True)
     pooled = Table(both, f"{first.name} and {second.name}")
-    columns = describe_columns(pooled)
+    columns = describe_columns(pooled, kinds=kinds)
     for table, frame in zip((first, second), frames, strict=True):
         _type_with_notes(Table(frame, table.name), columns, notes)
     notes += [
@@ -59,7 +64,11 @@ def _type_with_notes(table: Table, columns: list[Column], notes: list[str]) -> p
 
 
 def _read_alike(
-    first: Table, second: Table, shared: list[str], notes: list[str]
+    first: Table,
+    second: Table,
+    shared: list[str],
+    known: Mapping[str, str],
+    notes: list[str],
 ) -> list[pd.DataFrame]:
     """Return the shared columns; numbers and dates written in two styles are read by their own."""
     frames = [table.frame[shared].copy() for table in (first, second)]
@@ -68,7 +77,8 @@ def _read_alike(
             Table(frame[[name]], table.name)
             for table, frame in zip((first, second), frames, strict=True)
         ]
-        described = [describe_columns(table) for table in tables]
+        own = {name: known[name]} if name in known else None
+        described = [describe_columns(table, kinds=own) for table in tables]
         kinds, styles = zip(*((column.kind, column.style) for (column,) in described), strict=True)
         if kinds[0] != kinds[1] and set(kinds) <= _HOLDING_VALUES:
             notes.append(

@@ -233,13 +233,15 @@ def mass_held(density: FloatArray) -> FloatArray:
 
 
 def _begin_at_zero(X: FloatArray, widths: FloatArray, low: FloatArray) -> NDArray[np.bool_]:
-    """Return which columns have no negative numbers, and a picture that would go below 0.
+    """Return which columns have no negative numbers, and some within three widths of 0.
 
-    Few numbers that come again and again, such as counts, are left: a window about 0 stands for 0
-    as that about 1 for 1, and would be twice as high.
+    Windows that are wider than the rows are spread, as those of a handful of rows can be, say
+    nothing about an end.  Few numbers that come again and again, such as counts, are left: a window
+    about 0 stands for 0 as that about 1 for 1, and would be twice as high.
     """
     gaps = np.array([np.median(np.diff(np.unique(column))) for column in X.T])
-    begins: NDArray[np.bool_] = (X.min(axis=0) >= 0) & (low < 0) & (gaps < widths)
+    is_narrow = (gaps < widths) & (widths < X.std(axis=0))
+    begins: NDArray[np.bool_] = (X.min(axis=0) >= 0) & (low < 0) & is_narrow
     return begins
 
 

@@ -90,7 +90,7 @@ class TableDifference:
 
     @property
     def differs(self) -> bool:
-        """Whether the tables differ: all columns together, or any one by itself."""
+        """Whether a test finds that they differ: of all columns together, or of one by itself."""
         return self.pvalue <= self.level / 2 or bool(self.differing)
 
     @property
@@ -149,6 +149,11 @@ class TableDifference:
         """Whether they differ by more than chance, in one sentence."""
         together = f"all columns together: {p_value(self.pvalue)}"
         who = f"{self.names[0]} and {self.names[1]}"
+        if not self.differs and self.is_practical:
+            return (
+                f"The tests of columns, of all together and of each, found no difference between "
+                f"{who} ({together}), but rows that were held out can be told apart."
+            )
         if not self.differs:
             return (
                 f"No difference was found between {who} ({together}): they may well be from one "

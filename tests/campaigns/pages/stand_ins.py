@@ -19,5 +19,6 @@ def write_files(folder):
     """Write the files that pages speak of into a folder."""
     people(80, 0).to_csv(folder / "people.csv", index=False)
     people(30, 1).drop(columns="income").to_csv(folder / "new.csv", index=False)
+    (folder / "costs.csv").write_text("truth,high,low\nhigh,0,20\nlow,1,0\n", encoding="utf-8")
     for seed, name in enumerate(["january", "february", "last-year", "this-year"]):
         people(60, 10 + seed).to_csv(folder / f"{name}.csv", index=False)

@@ -12,7 +12,7 @@ from mercer import ISEClassifier, LaplacianClassifier, ParzenClassifier, compari
 from mercer.bandwidth import bandwidth_ladder, likelihood_cross_validation, silverman_bandwidth
 from mercer.comparison import compare_in_rounds
 from mercer.kernels import KERNELS
-from mercer.models import describe_model, list_models, score_model
+from mercer.models import DecidingClassifier, describe_model, list_models, score_model
 from mercer.studies import audit_roweis_saul
 from mercer.sums import explain_kernel_sum
 from pages.private import private
@@ -95,6 +95,12 @@ SAID = [
     ("discriminants.md", "# nodes below # classes, # up to # classes, # above",
      nodes_of(9).max_nodes, 10, nodes_of(20).max_nodes, 20, nodes_of(21).max_nodes),
     ("graphs.md", "exact (scikit-learn) up to # rows", private("graphs.APPROXIMATE_ABOVE")),
+    ("decisions.md", "asks for # rows of the class", private("models.rows_needed")(0.9, 0.95)),
+    ("decisions.md", "0.9, # for 0.95, # for 0.98 and # for 0.99",
+     *(private("models.rows_needed")(recall, 0.95) for recall in (0.95, 0.98, 0.99))),
+    ("decisions.md", "for which this is # % (`confidence`)",
+     100 * default(DecidingClassifier, "confidence")),
+    ("decisions.md", "(`n_splits`), on at most # rows", default(DecidingClassifier, "max_rows")),
     ("models.md", "`KernelFisherDiscriminant` up to # rows",
      private("models._EXACT_ROWS", "make_model")),
     ("models.md", "tuned by 3 folds; # landmarks above # rows",

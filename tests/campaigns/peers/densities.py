@@ -1,39 +1,61 @@
-"""Densities of scikit-learn and SciPy whose sums of kernels are Mercer's."""
+"""Densities with the interfaces of scikit-learn and SciPy that are computed by Mercer."""
 
 from typing import Any
 
 import numpy as np
 from scipy.stats import gaussian_kde
-from sklearn import neighbors
-from sklearn.utils.validation import check_is_fitted
+from sklearn.neighbors._kde import KernelDensity as TreeDensity
 
+from mercer import density
 from mercer.information import cross_information_potential
 from mercer.kernels import get_kernel
 from mercer.sums import kernel_sum, log_kernel_sum
 
-_KERNELS = {"gaussian": "gaussian", "epanechnikov": "epanechnikov", "exponential": "exponential"}
+_OF_A_TREE = ("algorithm", "atol", "rtol", "breadth_first", "leaf_size", "metric_params")
 
 
-class KernelDensity(neighbors.KernelDensity):
-    """scikit-learn's estimator; sums of the kernels that Mercer has are Mercer's."""
+class KernelDensity(density.KernelDensity):
+    """Mercer's estimator, which is told of scikit-learn's trees and does without them.
+
+    Distances that it does not have are left to scikit-learn's.
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidth: Any = 1.0,
+        algorithm: str = "auto",
+        kernel: str = "gaussian",
+        metric: str = "euclidean",
+        atol: float = 0,
+        rtol: float = 0,
+        breadth_first: bool = True,
+        leaf_size: int = 40,
+        metric_params: Any = None,
+    ) -> None:
+        is_ours = metric in ("euclidean", "minkowski")
+        super().__init__(bandwidth=bandwidth, kernel=kernel)
+        self.metric = "euclidean" if is_ours else metric
+        self.algorithm, self.leaf_size = algorithm, leaf_size
+        self.atol, self.rtol, self.breadth_first = atol, rtol, breadth_first
+        self.metric_params = metric_params
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelDensity":
-        super().fit(X, y, sample_weight)
-        self.rows_ = np.asarray(self.tree_.data)
-        self.weights_ = None if sample_weight is None else np.asarray(sample_weight, float)
+        if self.metric == "euclidean":
+            fitted: KernelDensity = super().fit(X, y, sample_weight)
+            return fitted
+        theirs = {name: getattr(self, name) for name in ("bandwidth", "kernel", "metric")}
+        theirs |= {name: getattr(self, name) for name in _OF_A_TREE}
+        self.theirs_ = TreeDensity(**theirs).fit(X, y, sample_weight)
         return self
 
     def score_samples(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if self.kernel not in _KERNELS or self.metric not in ("euclidean", "minkowski"):
-            return super().score_samples(X)
-        kernel = get_kernel(_KERNELS[self.kernel])
-        log_sums = log_kernel_sum(
-            X, self.rows_, weights=self.weights_, kernel=kernel, bandwidth=self.bandwidth_
-        )
-        total = len(self.rows_) if self.weights_ is None else self.weights_.sum()
-        log_volume = kernel.log_normaliser(self.bandwidth_, self.rows_.shape[1])
-        return log_sums - np.log(total) - log_volume
+        fitted = self.theirs_ if hasattr(self, "theirs_") else super()
+        return fitted.score_samples(X)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
+        fitted = self.theirs_ if hasattr(self, "theirs_") else super()
+        return fitted.sample(n_samples, random_state)
 
 
 class GaussianDensity(gaussian_kde):

@@ -77,14 +77,19 @@ def score_all(
     are_probabilities: bool,
     n_classes: int,
     positive: int,
+    costs: FloatArray | None = None,
 ) -> dict[str, float]:
-    """Compute every metric that can be had; the others are NaN.
+    """Compute every metric that can be had; the others are NaN, and without costs there is none.
 
     With two classes, F1 and the average precision are those of the ``positive`` one. With more,
     F1, the area under the ROC curve and the average precision are means over the classes that the
     split tests, each against all others.
     """
     scores = dict.fromkeys(METRICS, np.nan)
+    if costs is None:
+        del scores["cost"]
+    else:
+        scores["cost"] = float(costs[truth, predicted].mean())
     tested = np.unique(truth)
     scores["accuracy"] = float(np.mean(truth == predicted))
     scores["balanced"] = float(np.mean([np.mean(predicted[truth == c] == c) for c in tested]))
@@ -151,12 +156,14 @@ class OneScorer:
 class AllMetrics:
     """Judges a fitted estimator by every metric, from its predictions and its outputs.
 
-    ``positive`` is the class that F1 and average precision look for when there are two.
+    ``positive`` is the class that F1 and average precision look for when there are two, and
+    ``costs`` what it costs to answer the class of the column for that of the row.
     Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets.
     """
 
     classes: npt.NDArray[np.generic]
     positive: int
+    costs: FloatArray | None = None
     find_sets: FindSets | None = None
 
     def __call__(
@@ -176,6 +183,7 @@ class AllMetrics:
             are_probabilities=are_probabilities,
             n_classes=len(self.classes),
             positive=self.positive,
+            costs=self.costs,
         )
         is_kept = outputs is not None and outputs.size <= _MOST_OUTPUTS
         return {

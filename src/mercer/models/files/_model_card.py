@@ -36,7 +36,7 @@ class ModelCard:
         How many of them the model was fitted on: all, or a sample.
     balanced : bool
         Whether rare classes count as much as frequent ones.
-    scores : dict of str to number
+    scores : dict of str to number or None
         How it scored on rows left out; empty where nobody looked.
     trained : str
         When, in UTC.
@@ -44,6 +44,8 @@ class ModelCard:
         Versions that trained it.
     format : int
         Version of the file format.
+    decision : str
+        How the answer follows from the probabilities; empty where it is the most probable class.
 
     Examples
     --------
@@ -64,11 +66,12 @@ class ModelCard:
     n_rows: int
     n_rows_fitted: int
     balanced: bool
-    scores: Mapping[str, float]
+    scores: Mapping[str, float | None]
     trained: str
     mercer: str
     sklearn: str
     format: int = FORMAT
+    decision: str = ""
 
     @classmethod
     def describe(
@@ -78,7 +81,8 @@ class ModelCard:
         *,
         n_rows_fitted: int | None = None,
         balanced: bool = False,
-        scores: Mapping[str, float] | None = None,
+        scores: Mapping[str, float | None] | None = None,
+        decision: str = "",
     ) -> "ModelCard":
         """Return the card of a model that is trained on a table, here and now.
 
@@ -92,8 +96,10 @@ class ModelCard:
             How many of its rows were used; by default all.
         balanced : bool, default=False
             As passed to :func:`make_model`.
-        scores : dict of str to number, optional
+        scores : dict of str to number or None, optional
             How it scored.
+        decision : str, default=""
+            The attribute ``decision_`` of a :class:`DecidingClassifier` in it.
 
         Returns
         -------
@@ -111,6 +117,7 @@ class ModelCard:
             trained=datetime.now(UTC).isoformat(timespec="seconds"),
             mercer=__version__,
             sklearn=version("scikit-learn"),
+            decision=decision,
         )
 
     def to_dict(self) -> dict[str, Any]:

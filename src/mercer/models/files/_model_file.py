@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mercer._system.files import shown_path
 from mercer._system.words import limit_of_bytes
+from mercer.models._training_sample import TrainingSample
 from mercer.models.files._archive import CARD, digest, parse, read_members, write_whole
 from mercer.models.files._model_card import FORMAT, ModelCard
+from mercer.models.files._rows import count_rows_in, members_of, rows_in
 from mercer.models.files._schema import (
     TRUSTED,
     check_members,
@@ -48,15 +50,42 @@ class ModelContents:
         file of Mercer.
     n_bytes : int
         Size of its members together.
+    n_training_rows : int
+        How many rows of its training table are in it, as they stood there.
     """
 
     card: ModelCard
     types: tuple[str, ...]
     untrusted: tuple[str, ...]
     n_bytes: int
+    n_training_rows: int = 0
 
 
-def save_model(path: str | os.PathLike[str], pipeline: "Pipeline", card: ModelCard) -> None:
+class ModelParts(NamedTuple):
+    """What a model file holds, put together.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted.
+    card : ModelCard
+        What the file says of it.
+    rows : TrainingSample or None
+        Some rows of its training table; None where the file has none.
+    """
+
+    pipeline: "Pipeline"
+    card: ModelCard
+    rows: TrainingSample | None
+
+
+def save_model(
+    path: str | os.PathLike[str],
+    pipeline: "Pipeline",
+    card: ModelCard,
+    *,
+    rows: TrainingSample | None = None,
+) -> None:
     """Write a fitted pipeline and its card to one file.
 
     Parameters
@@ -69,6 +98,9 @@ def save_model(path: str | os.PathLike[str], pipeline: "Pipeline", card: ModelCa
         classifier inside it is written: files know no devices.
     card : ModelCard
         What it is.
+    rows : TrainingSample, optional
+        Some rows of its training table, so that ``mercer predict`` can say how familiar new rows
+        are.
 
     Raises
     ------
@@ -96,6 +128,8 @@ def save_model(path: str | os.PathLike[str], pipeline: "Pipeline", card: ModelCa
             f"A model with {', '.join(unknown)} cannot be saved: its parts must be those of "
             "Mercer and the plain ones of scikit-learn."
         )
+    if rows is not None:
+        members |= members_of(rows, card)
     if sum(map(len, members.values())) > _MAX_BYTES:
         raise ValueError(
             f"The model takes more than {limit_of_bytes(_MAX_BYTES)}, the most that is read again: "
@@ -146,12 +180,44 @@ def load_model(
     UserWarning
         Where another version of scikit-learn trained the model.
     """
+    pipeline, card, _ = load_model_parts(path, max_bytes=max_bytes)
+    return pipeline, card
+
+
+def load_model_parts(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> ModelParts:
+    """Open a model file as :func:`load_model` does, with the training rows that are in it.
+
+    Parameters
+    ----------
+    path : str or path
+        What :func:`save_model` wrote.
+    max_bytes : int, default=2**30
+        The most that is unpacked.
+
+    Returns
+    -------
+    ModelParts
+        Pipeline, card and training rows.
+
+    Raises
+    ------
+    ValueError
+        Where the file is refused; one sentence says why.
+    OSError
+        Where it cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        Where another version of scikit-learn trained the model.
+    """
     file = f"File {shown_path(path)}"
     members, card = _checked(path, file, max_bytes)
     pipeline = _construct(file, members)
     try:
         check_sound(pipeline)
         _check_pipeline(pipeline, card)
+        rows = rows_in(members, card)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(
             f"{file} is not a model that Mercer wrote ({error}): it is refused."
@@ -161,9 +227,9 @@ def load_model(
             f"The model was trained with scikit-learn {card.sklearn}, and this is "
             f"{here}: if predictions look odd, fit it again.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return pipeline, card
+    return ModelParts(pipeline, card, rows)
 
 
 def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> ModelContents:
@@ -195,6 +261,7 @@ def read_card(path: str | os.PathLike[str], *, max_bytes: int = _MAX_BYTES) -> M
         types=tuple(schema_types(members)),
         untrusted=tuple(unknown_types(members)),
         n_bytes=sum(map(len, members.values())),
+        n_training_rows=count_rows_in(members),
     )
 
 

@@ -42,6 +42,7 @@ TRUSTED = (
     "mercer.kernels._functions.KernelFunction",
     "mercer.models._wrappers.CappedClassifier",
     "mercer.models._make_model.NamedForest",
+    "mercer.models.deciding._classifier.DecidingClassifier",
     "mercer.models._tuned.TunedClassifier",
     "mercer.projections._laplacian_svc.LaplacianSVC",
     "mercer.projections._roweis_saul.RoweisSaulProjection",

@@ -17,6 +17,7 @@ from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
+from mercer.report.comparison._decision import view_decision
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
     ModelLine,
@@ -95,6 +96,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         chart=_draw_scores(comparison, lines),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
+        decision=record.decision and view_decision(record.decision, [one.name for one in classes]),
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(

@@ -271,7 +271,10 @@ TABLE_1 = Table(
         Titanic   | 25.5 ± 0.3
     """),
     reasons=_REASONS,
-    note=f"{_NOTE} Self-tuned: width and ridge by leave-one-out, priors in the threshold.",
+    note=(
+        f"{_NOTE} Self-tuned: kernel, scales of columns, width and ridge by leave-one-out, priors "
+        "in the threshold."
+    ),
 )
 
 TABLE_2 = Table(

@@ -5,7 +5,8 @@ sorted and packed in panels.  Tasks of rows go to a pool of threads (`_threads`)
 tiles of squared distances (`_loops`, `_simd`) and adds them up with an exponential of our own
 (`_exp2`).  Sums with the row at hand left out go the same way with loops of their own
 (`_left_out_loops`), and so do searches for nearest rows (`_near`, `_near_loops`).  A lattice for
-sums of one feature has loops too (`_lattice_loops`).  Numba compiles the loops at their first call,
+sums of one feature has loops too (`_lattice_loops`), and so have shares of columns in a sum of
+products (`_share_loops`).  Numba compiles the loops at their first call,
 and `_compile` keeps the code on disk.
 """
 

@@ -28,6 +28,7 @@ SOURCES = (
     "_left_out_loops.py",
     "_loops.py",
     "_near_loops.py",
+    "_share_loops.py",
     "_simd.py",
 )
 _FOLDER = Path(__file__).parent

@@ -105,6 +105,26 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
     return ColumnTransformer(parts, sparse_threshold=0.0)
 
 
+def is_preprocessor(transformer: Any) -> bool:
+    """Tell whether a transformer is one of `make_preprocessor`, and not one that only looks so."""
+    if not isinstance(transformer, ColumnTransformer) or transformer.remainder != "drop":
+        return False
+    steps = {"parts", "impute", "scale", "clip", "missing"}
+    for name, part, _ in transformer.transformers:
+        match name:
+            case "category":
+                is_ours = isinstance(part, CategoryDummies)
+            case "missing":
+                is_ours = isinstance(part, MissingIndicator)
+            case "number" | "date" | "time" | "undated":
+                is_ours = isinstance(part, Pipeline) and steps.issuperset(part.named_steps)
+            case _:
+                is_ours = False
+        if not is_ours:
+            return False
+    return True
+
+
 def source_columns(preprocessor: ColumnTransformer) -> list[str]:
     """Return the column of the table that each column of a fitted preprocessor's result is from."""
     sources: list[str] = []

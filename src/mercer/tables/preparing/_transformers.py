@@ -15,6 +15,8 @@ from mercer._sklearn import Interval, fit_context
 
 _BEND = 3.0  # Values more robust standard deviations away than this are brought near to it.
 _IQR = 1.3489795  # the interquartile range of a normal distribution, in standard deviations
+_HALVINGS = 60  # Halvings of the gap between two knots: a float has no more digits.
+_SAME = 1e-12  # Coordinates that are nearer than this are those of one value.
 _MOST_KNOTS = 1000  # Ranks of a column of more different values are interpolated between these.
 _MOST_DAYS = 2_900_000  # Dates more than almost 8000 years from 1970 count as that far away.
 
@@ -210,14 +212,68 @@ class SoftRankScaler(_NumberTransformer):
         rows = self._validated(X, reset=False)
         out = np.empty_like(rows)
         for k, column in enumerate(rows.T):
-            # Halves are taken first, because a difference of large numbers may overflow.
-            with np.errstate(over="ignore"):
-                z = (column / 2 - self.center_[k] / 2) / (self.scale_[k] / 2)
-            z = np.clip(z, -1e300, 1e300)  # NaN stays NaN, and what overflowed is far away.
-            rank = np.interp(column, self.knots_[k], self.ranks_[k])
-            rank[np.isnan(column)] = np.nan
-            out[:, k] = _BEND * z / np.hypot(_BEND, z) / 2 + np.sqrt(3.0) * (rank - 0.5)
+            out[:, k] = self._scaled(column, k)
         return out
+
+    def _scaled(self, column: FloatArray, k: int) -> FloatArray:
+        """Return the coordinates of values of column k."""
+        # Halves are taken first, because a difference of large numbers may overflow.
+        with np.errstate(over="ignore"):
+            z = (column / 2 - self.center_[k] / 2) / (self.scale_[k] / 2)
+        z = np.clip(z, -1e300, 1e300)  # NaN stays NaN, and what overflowed is far away.
+        rank = np.interp(column, self.knots_[k], self.ranks_[k])
+        rank[np.isnan(column)] = np.nan
+        scaled: FloatArray = _BEND * z / np.hypot(_BEND, z) / 2 + np.sqrt(3.0) * (rank - 0.5)
+        return scaled
+
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Return the values that have these coordinates.
+
+        Values that `fit` keeps as knots come back as they were, others to about twelve digits.  A
+        coordinate beyond those of all numbers becomes infinite, and in a column of one value every
+        coordinate is a value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Values.
+        """
+        check_is_fitted(self)
+        rows = self._validated(X, reset=False)
+        out = np.empty_like(rows)
+        for k, column in enumerate(rows.T):
+            out[:, k] = self._unscaled(column, k)
+        return out
+
+    def _unscaled(self, column: FloatArray, k: int) -> FloatArray:
+        """Return the values of column k at these coordinates, by halving the gap between knots."""
+        knots = self.knots_[k]
+        at_knots = self._scaled(knots, k)
+        right = np.searchsorted(at_knots, column)
+        low, high = knots[np.maximum(right - 1, 0)], knots[np.minimum(right, len(knots) - 1)]
+        for _ in range(_HALVINGS):
+            middle = low / 2 + high / 2
+            above = self._scaled(middle, k) > column
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        values = low / 2 + high / 2
+        for place in (np.maximum(right - 1, 0), np.minimum(right, len(knots) - 1)):
+            values = np.where(np.abs(at_knots[place] - column) < _SAME, knots[place], values)
+        # Beyond the knots ranks stand still, and the bent half has an inverse in closed form.
+        for end, is_beyond in (
+            (0, column < at_knots[0] - _SAME),
+            (-1, column > at_knots[-1] + _SAME),
+        ):
+            bent = 2 * (column - np.sqrt(3.0) * (self.ranks_[k][end] - 0.5)) / _BEND
+            with np.errstate(divide="ignore", over="ignore"):
+                z = bent * _BEND / np.sqrt(np.maximum((1 - bent) * (1 + bent), 0.0))
+                far = self.center_[k] + self.scale_[k] * z
+            values = np.where(is_beyond, far, values)
+        return np.where(np.isnan(column), np.nan, values)
 
 
 def _center_scale_and_ranks(
