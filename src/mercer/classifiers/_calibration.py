@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from mercer._arrays import Array, FloatArray, like, to_numpy
 from mercer.classifiers._leave_one_out import LeftOut
 from mercer.samples import (
-    ProbabilityClassifier,
+    LeftOutScores,
+    SetClassifier,
     SortedSample,
     fit_biases,
     fit_temperature,
@@ -39,7 +40,7 @@ class LeftOutRows(Protocol):
         """Yield what the rules need for these rows, or for all."""
 
 
-class CalibratedClassifier(ProbabilityClassifier):
+class CalibratedClassifier(SetClassifier):
     """Base of classifiers whose scores get biases, and whose probabilities have a temperature.
 
     A subclass has the parameters `calibration` and `loo_rows`, writes `_raw_scores`, and calls
@@ -91,40 +92,50 @@ class CalibratedClassifier(ProbabilityClassifier):
             What the classes weigh, up to a factor.
         """
         self.temperature_, self.biases_ = 1.0, sample.per_class(np.zeros(sample.n_classes))
+        self._left_out = None
         if self.calibration is None or left_out is None:
             return
         most = min(MOST_ROWS, max(_FEW_ROWS, _MOST_SCORES // sample.n_classes))
         most = most if self.loo_rows is None else min(most, self.loo_rows)
-        found = _left_out_scores(left_out(), sample.in_memory, ways, to_numpy(shares), most)
+        scores, codes, rows = _left_out_scores(left_out(), sample.in_memory, ways, most)
+        xp = array_namespace(scores)
+        labels = like(codes, scores, dtype=xp.int64)
+        weights = like(_weigh(codes, rows, to_numpy(shares)), scores)
         if self.calibration == "loo":
-            self.temperature_ = fit_temperature(*found)
-            return
-        self.temperature_, biases = fit_biases(*found)
-        self.biases_ = sample.per_class(self.temperature_ * biases)
+            self.temperature_ = fit_temperature(scores, labels, weights)
+        else:
+            self.temperature_, biases = fit_biases(scores, labels, weights)
+            self.biases_ = sample.per_class(self.temperature_ * biases)
+        # The mean row that was drawn stands for one.
+        counts = _weigh(codes, rows, to_numpy(sample.in_memory.counts))
+        odds = self._log_odds(scores + like(to_numpy(self.biases_), scores))
+        self._left_out = LeftOutScores.of(odds, codes, counts * (rows.sum() / counts.sum()))
+
+    def _leaves_out_rows(self) -> bool:
+        return self.calibration is not None
 
 
 def _left_out_scores(
     left_out: LeftOutRows,
     sample: SortedSample,
     ways: Callable[[LeftOut], Sequence[Array]],
-    shares: FloatArray,
     most: int,
-) -> tuple[Array, Array, Array]:
-    """Return scores, classes and weights of rows without them.
-
-    At most so many rows are drawn by class, and stand for the others of their class.
-    """
+) -> tuple[Array, NDArray[np.int64], FloatArray]:
+    """Return scores, classes and weights of rows without them: of at most so many, by class."""
     scores, numbers = [], []
     for part in left_out.parts(_draw_by_class(sample, most)):
         scores.append(ways(part)[-1])
         numbers.append(np.arange(sample.codes.size)[part.rows])
     taken = np.concatenate(numbers)
-    codes, weights = sample.codes[taken], to_numpy(sample.weights)[taken]
-    in_class = np.bincount(codes, weights, minlength=sample.n_classes)
-    weights = weights * (shares / np.where(in_class > 0, in_class, 1.0))[codes]
     xp = array_namespace(scores[0])
-    labels = like(codes, scores[0], dtype=xp.int64)
-    return xp.concat(scores), labels, like(weights, scores[0])
+    return xp.concat(scores), sample.codes[taken], to_numpy(sample.weights)[taken]
+
+
+def _weigh(codes: NDArray[np.int64], weights: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return weights of rows that stand for classes which weigh so much."""
+    in_class = np.bincount(codes, weights, minlength=shares.size)
+    found: FloatArray = weights * (shares / np.where(in_class > 0, in_class, 1.0))[codes]
+    return found
 
 
 def _draw_by_class(sample: SortedSample, most: int) -> NDArray[np.int64] | None:

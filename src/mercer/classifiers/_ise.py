@@ -324,6 +324,9 @@ class ISEClassifier(CalibratedClassifier):
             replace(sample, X=X), sample.weights, widths, kernel, norms * counts**2, links
         )
 
+    def _leaves_out_rows(self) -> bool:
+        return super()._leaves_out_rows() and self.weighting == "uniform"
+
     def _left_out_ways(self, rule: str, part: LeftOut) -> list[Array]:
         """Return the scores of rows from classes without them; of "append", also by whole ones."""
         return [self._left_out_scores(rule, way) for way in part.ways(rule)]

@@ -28,7 +28,8 @@ def check_has_sets(pipeline: Any, card: "ModelCard") -> None:
     if not has_sets(pipeline):
         raise ValueError(
             f"A {card.model} model has no sets, because it keeps no scores of rows that it was "
-            "fitted without: leave --coverage out, or fit again with --model fisher."
+            "fitted without: leave --coverage out, or fit again with --model fisher, laplacian, "
+            "parzen or ise."
         )
 
 

@@ -18,7 +18,7 @@ def has_sets(pipeline: Any) -> bool:
     Returns
     -------
     bool
-        Whether its classifier has a method ``predict_set``.
+        Whether its classifier has a method ``predict_set``, with the parameters that it has.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def predict_set(pipeline: Any, X: Any, coverage: float = 0.9) -> NDArray[np.bool
     if not has_sets(model):
         raise ValueError(
             f"{type(model).__name__} has no prediction sets: they need the scores of training rows "
-            "that were left out, which the kernel Fisher discriminants keep."
+            "that were left out, which Mercer's kernel classifiers keep."
         )
     if isinstance(pipeline, Pipeline) and len(pipeline.steps) > 1:
         X = pipeline[:-1].transform(X)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import Array, FloatArray, to_numpy
@@ -85,11 +86,17 @@ class LeftOutScores:
 class SetClassifier(ProbabilityClassifier):
     """Base of classifiers that answer by sets of classes too.
 
-    Their `fit` keeps `_left_out`, the scores of the training rows that were left out.
+    Their `fit` keeps `_left_out`, the scores of the training rows that were left out; None where
+    none were.
     """
 
-    _left_out: LeftOutScores
+    _left_out: LeftOutScores | None = None
 
+    def _leaves_out_rows(self) -> bool:
+        """Tell whether `fit` leaves out rows, with the parameters as they are."""
+        return True
+
+    @available_if(lambda model: model._leaves_out_rows())
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Return the classes that may be right: sets with the true class as often as asked for.
 
@@ -112,17 +119,20 @@ class SetClassifier(ProbabilityClassifier):
         """
         most = self._check_left_out(coverage).most_odds(coverage)
         return self._answer(
-            X, lambda scores: log_odds_against(scores) <= most, len(self.classes_), np.bool_
+            X,
+            lambda scores: log_odds_against(self._log_odds(scores)) <= most,
+            len(self.classes_),
+            np.bool_,
         )
 
     def _check_left_out(self, coverage: float) -> LeftOutScores:
         """Return what is known of left-out rows; refuse a coverage that is not a share."""
         check_is_fitted(self)
         check_coverage(coverage)
-        if not hasattr(self, "_left_out"):
+        if self._left_out is None:
             raise ValueError(
                 f"This {type(self).__name__} knows nothing of left-out rows, which sets need: fit "
-                "it again."
+                "it again, with one bandwidth where each class has its own."
             )
         return self._left_out
 
