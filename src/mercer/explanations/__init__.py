@@ -31,16 +31,15 @@ from mercer.explanations._dependence import (
 )
 from mercer.explanations._importances import ColumnImportances, column_importances
 from mercer.explanations._row_reasons import RowReasons, explain_rows
-from mercer.explanations._table_reasons import (
+from mercer.explanations._table_reasons import explain_table, main_reasons
+from mercer.explanations._table_records import (
     ColumnPart,
     ColumnWeight,
     ExplainedRow,
     SpeakingRow,
     TableReasons,
-    explain_table,
-    main_reasons,
 )
-from mercer.explanations._table_reasons import value_text as value_text
+from mercer.explanations._table_records import value_text as value_text
 from mercer.explanations._training_rows import TrainingRows, readable_rows
 
 __all__ = [
