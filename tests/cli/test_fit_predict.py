@@ -377,3 +377,15 @@ def test_a_model_file_without_training_rows_still_predicts(folder, capsys, tmp_p
     assert "no row of its training table" in capsys.readouterr().out
     assert main(["info", str(folder / "m.skops")]) == 0
     assert "120 rows of its training table" in capsys.readouterr().out
+
+
+def test_fit_leaves_training_rows_out_of_the_file_where_it_is_told_to(folder, capsys, tmp_path):
+    from mercer.models import load_model_parts
+
+    path = tmp_path / "m.skops"
+    fitting = ["fit", str(folder / "people.csv"), "-t", "class", "-m", "logistic", "-o", str(path)]
+    assert main([*fitting, "--no-rows"]) == 0
+    capsys.readouterr()
+    assert load_model_parts(path).rows is None
+    assert main(["predict", str(path), str(folder / "new.csv")]) == 0
+    assert "familiarity" not in capsys.readouterr().out

@@ -60,6 +60,14 @@ def fit(
             help="Rows that laplacian, parzen, ise, laplacian-svc and svc see at most.",
         ),
     ] = 10_000,
+    keep_rows: Annotated[
+        bool,
+        typer.Option(
+            "--rows/--no-rows",
+            help="Whether up to 1000 training rows go into the file, where they can be read; "
+            "they say how familiar new rows are.",
+        ),
+    ] = True,
     exclude: Exclude = None,
     kind: Kinds = None,
     sheet: Sheet = None,
@@ -127,7 +135,7 @@ def fit(
         scores=best.figures(),
         decision=decider.decision_ if decider is not None else "",
     )
-    rows = TrainingSample.draw(data, random_state=seed)
+    rows = TrainingSample.draw(data, random_state=seed) if keep_rows else None
     save_model(output, pipeline, card, rows=rows)
 
     notes = [*data.notes, *on_the_cpu([score.model for score in scores], place)]
