@@ -195,7 +195,8 @@ def test_commands_exist_with_their_options(path):
     for line in _shell(path.read_text(encoding="utf-8")):
         for name, rest in re.findall(r"(?:^|[\s/])mercer ([a-z]\S*)([^#&|]*)", line):
             assert name in commands, f"{path.name} has `mercer {name}`: there is no such command"
-            known = {option for parameter in commands[name].params for option in parameter.opts}
+            options = commands[name].params
+            known = {text for one in options for text in (*one.opts, *one.secondary_opts)}
             used = set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest))
             assert used <= known | {"--help"}, f"{path.name}: `{line}`"
 

@@ -153,7 +153,10 @@ def test_metrics_of_the_option_are_those_of_the_vocabulary():
 
     for name in METRICS:
         assert f'"{name}"' in compare_in_rounds.__doc__
-    assert [name for name, metric in METRICS.items() if metric.lower_is_better] == ["log-loss", "cost"]
+    assert [name for name, metric in METRICS.items() if metric.lower_is_better] == [
+        "log-loss",
+        "cost",
+    ]
     assert metric_named("balanced").words == "balanced accuracy"
     assert metric_named("other").words == "other"
 

@@ -33,9 +33,9 @@ def on_tensors(torch, monkeypatch):
         ran.append(type(self.estimator).__name__)
         return fit(self, X, y, sample_weight)
 
-    def answered(self, method, X):
+    def answered(self, method, X, **options):
         ran.append(method)
-        return answer(self, method, X)
+        return answer(self, method, X, **options)
 
     monkeypatch.setattr(OnDevice, "fit", remembered)
     monkeypatch.setattr(OnDevice, "_answer", answered)

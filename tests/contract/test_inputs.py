@@ -176,7 +176,8 @@ def test_coordinates_of_another_number_are_refused(subject):
     if not hasattr(model, "inverse_transform"):
         pytest.skip("there is no way back")
     assert model.inverse_transform(expected["transform"]).shape == (25, 4)
-    with pytest.raises(ValueError, match=r"X has 7 features, but .* is expecting 2: one for each"):
+    n = expected["transform"].shape[1]
+    with pytest.raises(ValueError, match=rf"X has 7 features, but .* is expecting {n}[: ]"):
         model.inverse_transform(np.zeros((3, 7)))
 
 

@@ -7,14 +7,15 @@ from mercer._arrays import FloatArray
 _OFF = 1e-3  # Gaps are multiples of the least one but for this share of it.
 
 
-def rounding_step(x: FloatArray) -> float:
+def rounding_step(x: FloatArray, n_rows: float | None = None) -> float:
     """Return the step to which a column is rounded, or 0 where it is not.
 
     It is where some values are the same and all others lie whole steps apart.  Copies of rows,
-    as a bootstrap draws them, have gaps of any size.
+    as a bootstrap draws them, have gaps of any size.  `n_rows` counts the rows with the copies that
+    weights stand for.
     """
     values = np.unique(x)
-    if len(values) < 2 or len(values) == len(x):
+    if len(values) < 2 or len(values) >= (len(x) if n_rows is None else n_rows):
         return 0.0
     gaps = np.diff(values)
     step = float(gaps.min())

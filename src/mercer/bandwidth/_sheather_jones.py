@@ -86,8 +86,9 @@ def improved_sheather_jones_bandwidth(X: Any, *, sample_weight: Any = None) -> f
         return FALLBACK
     # Half a range of nothing on either side: mirrors at the ends of the grid are far away.
     places = (x / 2 - low / 2) / half_range / 2 + 0.25
-    step = rounding_step(x) / half_range / 4
-    N = float(count_rows(X, weights)) if step else len(np.unique(x))
+    n_rows = count_rows(X, weights)
+    step = rounding_step(x, n_rows) / half_range / 4
+    N = n_rows if step else len(np.unique(x))
     bins, width = _GRID, None
     while width is None or width * bins < _BINS_IN_A_WIDTH:
         if width is not None:
