@@ -1,7 +1,7 @@
 """How often two-sample tests reject: their level, their power, and what they cost.
 
     python benchmarks/sim_two_sample.py [--runs 500] [--parts power]
-    python benchmarks/sim_two_sample.py --parts peers many time
+    python benchmarks/sim_two_sample.py --parts peers samples many time
 
 power
     Samples of 60 and 60 rows, 99 permutations, level 5 %: the test without a width (fuse), the
@@ -12,6 +12,10 @@ peers
     The same samples: hyppo's MMD and Energy, the formulas of alibi-detect (median width, unbiased
     MMD²) and of MMD-FUSE as its authors print it (N_k not centred), and Compress Then Test of
     goodpoints at the median width.  What is not installed is left out.
+samples
+    Three samples of 40 rows, the third as the second sample above: the tests of several samples,
+    the two-sample test of each pair with Holm's correction, and the F test of each column with
+    Bonferroni's.
 many
     Where rows go through blocks and landmarks: the power on 1000 and 1000 rows of every path.
 time
@@ -28,8 +32,9 @@ from unittest import mock
 import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import logsumexp
+from sklearn.feature_selection import f_classif
 
-from mercer.information import _blocks, two_sample_test
+from mercer.information import _blocks, k_sample_test, two_sample_test
 
 COLUMNS = [
     ("ise", "median"),
@@ -179,6 +184,44 @@ def power(runs):
     table(tests, runs, [partial(rejects_at, exponent=exponent) for exponent in LADDER])
 
 
+def k_sample_rejects(Z, y, seed, statistic):
+    return k_sample_test(
+        Z, y, statistic=statistic, n_permutations=99, random_state=seed
+    ).significant
+
+
+def some_pair_rejects(Z, y, seed):
+    """Whether the least of three p-values is small enough for Holm's correction."""
+    pairs = [(Z[y == a], Z[y == b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    options = {"n_permutations": 199, "random_state": seed}
+    return 3 * min(two_sample_test(*pair, **options).pvalue for pair in pairs) <= 0.05
+
+
+def some_mean_differs(Z, y, seed):
+    return Z.shape[1] * f_classif(Z, y)[1].min() <= 0.05
+
+
+def samples_of_three(runs, n=40):
+    tests = {
+        "mmd": partial(k_sample_rejects, statistic="mmd"),
+        "laplacian_cut": partial(k_sample_rejects, statistic="laplacian_cut"),
+        "pairs, Holm": some_pair_rejects,
+        "F, Bonferroni": some_mean_differs,
+    }
+    y = np.repeat([0, 1, 2], n)
+    print(f"{'d':<4}{'third sample':<15}" + "  ".join(f"{name:>14}" for name in tests))
+    for d in (2, 10):
+        for name, change in SECOND_SAMPLES.items():
+            drawn = []
+            for seed in range(4 * runs if name == "same" else runs):
+                X, Y = draw(change, d, seed, n)
+                first = np.random.default_rng([seed, d, 1]).normal(size=(n, d))
+                drawn.append(np.concatenate([first, X, Y]))
+            shares = [100 * np.mean([test(Z, y, seed) for seed, Z in enumerate(drawn)])
+                      for test in tests.values()]  # fmt: skip
+            print(f"{d:<4}{name:<15}" + "  ".join(f"{v:>14.1f}" for v in shares), flush=True)
+
+
 def many(runs, n=1000):
     """Differences that the test of all pairs sees in some half of the runs."""
 
@@ -248,7 +291,7 @@ def main():
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument(
         "--parts", nargs="+", default=["power"],
-        choices=["power", "peers", "many", "time"],
+        choices=["power", "peers", "samples", "many", "time"],
     )  # fmt: skip
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # narrow windows and few permutations are what is looked at
@@ -256,6 +299,8 @@ def main():
         power(given.runs)
     if "peers" in given.parts:
         table(peers(), given.runs)
+    if "samples" in given.parts:
+        samples_of_three(given.runs)
     if "many" in given.parts:
         many(max(1, given.runs // 10))
     if "time" in given.parts:
