@@ -45,8 +45,8 @@ from mercer.models.deciding._sentences import (
 from mercer.spectral import stratified_rows
 
 # Up to so many rows of a class its recall is promised by leave-one-out in closed form.  Kernel and
-# scales were chosen with the same rows, which flatters by a point or so: more than that is what the
-# promise keeps back for few rows, but not what it keeps back for many.
+# scales were chosen with the same rows, which flatters a little: less than the promise keeps
+# back for few rows, but perhaps more than it keeps back for many.  The number is a judgement.
 _MOST_LOO_ROWS = 300
 _TABLES = 6  # An answer holds this many arrays of (rows, classes) at once.
 
