@@ -62,7 +62,8 @@ def compare(
         str | None,
         typer.Option(
             help="Names with commas between, such as fisher,svc,forest; default: all but "
-            "laplacian-svc and roweis-saul."
+            "laplacian-svc and roweis-saul. lightgbm, xgboost, catboost and tabpfn too, where "
+            "they are installed, and yours: my.py:model."
         ),
     ] = None,
     metric: Annotated[
@@ -99,6 +100,8 @@ def compare(
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
     which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    A model of yours is a scikit-learn classifier or pipeline in a Python file, or a function that
+    returns one. A pipeline is given the columns of the table, a classifier alone numbers.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
@@ -229,11 +232,13 @@ def compare(
 
 
 def _model_names(models: str | None) -> list[str]:
-    from mercer.models import describe_model, list_models
+    from mercer.models import check_model, describe_model, list_models
 
     if models is None:
         return [name for name in list_models() if describe_model(name).by_default]
     names = list(dict.fromkeys(name.strip() for name in models.split(",") if name.strip()))
+    for name in names:
+        check_model(name)
     if len(names) < 2:
         raise ValueError(f"--models needs two names or more, such as fisher,svc; got {models!r}.")
     return names

@@ -97,7 +97,8 @@ def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
     if record.map.method is None:
         print_notes(record.map.notes)
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
-    screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
+    if record.fit_command is not None:
+        screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
     print(one_line(f"The page: {page}"))
 
 

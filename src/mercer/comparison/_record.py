@@ -306,8 +306,10 @@ class ComparisonRecord:
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
-    fit_command, python : str
-        How to fit the leader on all rows, in a terminal and in Python.
+    fit_command : str or None
+        How to fit the leader on all rows in a terminal; None where no model file can hold it.
+    python : str
+        How to do so in Python.
     versions, machine : mapping
         What it ran on.
     seed : int
@@ -338,7 +340,7 @@ class ComparisonRecord:
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
     map: MapRecord
-    fit_command: str
+    fit_command: str | None
     python: str
     versions: Mapping[str, str]
     machine: Mapping[str, str | int | float | None] = field(default_factory=dict)

@@ -43,6 +43,7 @@ if _TYPE_CHECKING:
     from mercer.models._familiarity import Familiarity
     from mercer.models._familiarity import familiarity_of_rows as familiarity_of_rows
     from mercer.models._familiarity_notes import familiarity_notes as familiarity_notes
+    from mercer.models._make_model import check_model as check_model
     from mercer.models._make_model import compile_models as compile_models
     from mercer.models._make_model import exact_rows_within as exact_rows_within
     from mercer.models._make_model import make_model
@@ -101,7 +102,9 @@ __all__ = [
 ]
 
 # What `mercer compare` makes its models with, and what other commands ask.
-_MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
+_MAKING = (
+    "check_model", "compile_models", "exact_rows_within", "make_models", "max_rows_within",
+)  # fmt: skip
 _DECIDING = (
     "TOO_FEW_ROWS",
     "alarms_in_hindsight",

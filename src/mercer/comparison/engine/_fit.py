@@ -115,6 +115,8 @@ def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
     estimator.fit(X_train, material.y[train])
     fitted = time.perf_counter()
     predicted = np.asarray(estimator.predict(X_test))
+    if predicted.ndim == 2 and predicted.shape[1] == 1:  # as some packages answer
+        predicted = predicted[:, 0]
     ended = time.perf_counter()
     is_sized = material.counts_bytes and task.number == 0
     return {
