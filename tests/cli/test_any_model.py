@@ -29,7 +29,11 @@ def test_a_model_of_a_file_is_compared_in_processes_of_its_own(folder, capsys):
     assert main([*command, "--jobs", "1", "--budget", "10s", "-o", "out"]) == 0
     content = json.loads((folder / "out" / "comparison.json").read_text())
     (ours,) = [one for one in content["models"] if one["name"] == "my.py:model"]
-    assert (ours["label"], ours["kind"], ours["against_best"]) == ("a model of yours", "peer", "best")
+    assert (ours["label"], ours["kind"], ours["against_best"]) == (
+        "a model of yours",
+        "peer",
+        "best",
+    )
     assert ours["score"] > 0.9
     # No model file can hold it, so there is no command that fits it; the lines of Python do.
     assert content["fit_command"] is None

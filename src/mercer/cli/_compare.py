@@ -2,6 +2,7 @@
 
 import math
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ _ROUNDS_TO_AIM_AT = 10  # In so many rounds every row is tested once.
 # With fewer rows in a class there would be fewer folds than this, as every fold tests each class.
 _MIN_CLASS_ROWS = 5
 _SETS_COVERAGE = 0.9  # of the sets by which rows are decided, or too close to call
+_UNFINISHED = "unfinished"  # the folder, among the results, of the rounds until they are over
 _BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
@@ -99,7 +101,8 @@ def compare(
 
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
-    which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    which see a sample of a long table. Ctrl-C keeps the rounds that are finished, and the same
+    command goes on with them.
     A model of yours is a scikit-learn classifier or pipeline in a Python file, or a function that
     returns one. A pipeline is given the columns of the table, a classifier alone numbers.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
@@ -136,6 +139,7 @@ def compare(
         raise ValueError("Give --costs with --metric cost: a table of what mistakes cost.")
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
+    unfinished = output / _UNFINISHED
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
@@ -177,9 +181,11 @@ def compare(
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
+                checkpoint=unfinished,
             )
     except KeyboardInterrupt:
-        print("mercer: stopped before the first round was finished", file=sys.stderr)
+        more = "; the same command goes on from there" if unfinished.exists() else ""
+        print(f"mercer: stopped before the first round was finished{more}", file=sys.stderr)
         raise typer.Exit(130) from None
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
@@ -211,6 +217,8 @@ def compare(
     )
     files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)
+    if not comparison.interrupted:
+        shutil.rmtree(unfinished, ignore_errors=True)
     if not as_json:
         print_ranking(record)
     if not comparison.interrupted:
@@ -227,7 +235,11 @@ def compare(
     else:
         print_places(record, output, page)
     if comparison.interrupted:
-        print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
+        print(
+            "mercer: stopped; the rounds that were finished are kept, and the same command goes on "
+            "with them",
+            file=sys.stderr,
+        )
         raise typer.Exit(130)
 
 

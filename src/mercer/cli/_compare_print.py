@@ -40,6 +40,8 @@ def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:
+            if progress.remark:
+                print_notes([progress.remark])
             rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
             used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
             bar.update(

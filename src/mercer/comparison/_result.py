@@ -184,6 +184,8 @@ class RoundsComparison(ShownAsTables):
         By the clock.
     interrupted : bool
         Whether it was stopped by Ctrl-C.
+    n_resumed : int
+        Rounds that a run before had finished, and that were taken from its checkpoint.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
 
@@ -218,6 +220,7 @@ class RoundsComparison(ShownAsTables):
     confidence_level: float
     seconds: float
     interrupted: bool
+    n_resumed: int = 0
     costs: FloatArray | None = None
 
     @cached_property

@@ -1,8 +1,10 @@
 """``compare_in_rounds``: the same splits for all, as many as a time budget allows."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from mercer._system.cluster import OnCluster, connected
 from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._result import RoundsComparison, cut_to_possible
+from mercer.comparison.engine._checkpoint import opened_checkpoint, question_of
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
 from mercer.comparison.engine._metrics import (
     LOWER_IS_BETTER,
@@ -60,6 +63,7 @@ def compare_in_rounds(
     random_state: int | np.random.RandomState | None = None,
     find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> RoundsComparison:
     r"""Compare classifiers on the same splits, round after round, until the time is used.
 
@@ -120,6 +124,12 @@ def compare_in_rounds(
         boolean array of shape (n_samples, n_classes), or None where the estimator does not tell.
     on_progress : callable, optional
         Called with a :class:`RoundsProgress` after every fit.
+    checkpoint : path-like, optional
+        A folder in which every fit is kept as soon as it is made.  Where it has fits of the same
+        samples, estimators, seed and versions, as after Ctrl-C or a power cut, they are not made
+        again, and what they took counts as spent; those of another question are removed.  It stays
+        for you to remove, and no two comparisons may run on it at once.  The code of your own
+        estimators is not looked at, only their parameters.
 
     Returns
     -------
@@ -158,6 +168,8 @@ def compare_in_rounds(
     """
     check_confidence_level(confidence_level)
     _check_numbers(budget, n_folds, max_rounds, n_jobs)
+    if checkpoint is not None and not isinstance(random_state, int | np.integer):
+        raise ValueError("random_state must be a whole number where there is a checkpoint.")
     if scheduler is not None and n_jobs is not None:
         raise ValueError("Give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
@@ -179,16 +191,25 @@ def compare_in_rounds(
     material = Material(named, X, labels, judge, counts_bytes=True)
     splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
     metric = metric or ("cost" if table is not None else choose_metric(labels)[0])
-    clock = Clock(budget)
-    plan = RoundsPlan(named, metric, clock, max_rounds, on_progress)
     interrupted = False
-    try:
-        with _workers(material, n_jobs, scheduler) as workers:
-            plan.run(workers, splits)
-    except KeyboardInterrupt:
-        interrupted = True
-        if not plan.finished_rounds():
-            raise
+    with ExitStack() as stack:
+        kept = None
+        if checkpoint is not None:
+            options = (n_folds, random_state, metric, table, find_sets is not None)
+            question = question_of(X, labels, named, *options)
+            kept = stack.enter_context(opened_checkpoint(Path(checkpoint), question))
+        clock = Clock(budget, spent=kept.seconds if kept else 0.0)
+        plan = RoundsPlan(named, metric, clock, max_rounds, on_progress, kept)
+        if kept is not None:
+            plan.restore(kept, splits, len(classes))
+        n_resumed = len(plan.finished_rounds())
+        try:
+            with _workers(material, n_jobs, scheduler) as workers:
+                plan.run(workers, splits)
+        except KeyboardInterrupt:
+            interrupted = True
+            if not plan.finished_rounds():
+                raise
     return _collect(
         plan,
         material,
@@ -199,6 +220,7 @@ def compare_in_rounds(
         confidence_level=confidence_level,
         seconds=clock.spent(),
         interrupted=interrupted,
+        n_resumed=n_resumed,
     )
 
 
@@ -259,6 +281,7 @@ def _collect(
     confidence_level: float,
     seconds: float,
     interrupted: bool,
+    n_resumed: int,
 ) -> RoundsComparison:
     """Put together what the fits gave."""
     names, rounds = plan.remaining(), plan.finished_rounds()
@@ -334,6 +357,7 @@ def _collect(
         confidence_level=confidence_level,
         seconds=seconds,
         interrupted=interrupted,
+        n_resumed=n_resumed,
         costs=judge.costs,
     )
 
