@@ -33,6 +33,7 @@ from mercer.cli._output import (
     status,
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
+from mercer.cli._rows import Rows, with_at_most, with_sample_note
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison
@@ -80,6 +81,7 @@ def compare(
     budget: Annotated[
         str | None, typer.Option(help="Time, such as 90s, 10m or 1h.", show_default=_BUDGET)
     ] = None,
+    rows: Rows = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; default: one for every core, at most 8.")
     ] = None,
@@ -145,7 +147,8 @@ def compare(
     known = {name: describe_model(name) for name in _model_names(models)}
     reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status("reading the table …") as say:
-        rows, data = _read(table, target, reading)
+        whole, data = _read(table, target, reading)
+        data = with_at_most(data, rows, least=_MIN_CLASS_ROWS, seed=seed)
         rule = read_rule(costs, recall, data)
         if metric is None and costs is not None:
             judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
@@ -181,6 +184,7 @@ def compare(
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
+                sample=rows is None,
                 checkpoint=unfinished,
             )
     except KeyboardInterrupt:
@@ -189,8 +193,8 @@ def compare(
         raise typer.Exit(130) from None
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
-        "--costs": costs, "--recall": recall, "--jobs": jobs, "--scheduler": scheduler,
-        "--seed": seed or None, "-o": output,
+        "--costs": costs, "--recall": recall, "--rows": rows, "--jobs": jobs,
+        "--scheduler": scheduler, "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
     comparison, too_few = without_few_rows(comparison)
@@ -200,7 +204,9 @@ def compare(
     points, the_map = views.no_map(why)
     record = comparing.record_comparison(
         comparison,
-        comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
+        comparing.QuestionRecord.of(
+            whole.name, with_sample_note(data, comparison.n_samples), is_bundled=table is None
+        ),
         models={name: (model.label, model.kind) for name, model in known.items()},
         rows=data.row_numbers,
         metric_reason=reason,
@@ -215,7 +221,7 @@ def compare(
         sets_coverage=_SETS_COVERAGE,
         familiarity=familiarity_of_rows(data.X, seed),
     )
-    files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
+    files: Any = {"rows": data.row_numbers, "table": whole.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)
     if not comparison.interrupted:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -53,6 +53,7 @@ from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._plan import RoundsProgress
+from mercer.comparison.engine._sample import draw_rows as draw_rows
 from mercer.comparison.tests._mcnemar import mcnemar_test
 from mercer.comparison.tests._on_splits import (
     corrected_t_test,
@@ -115,6 +116,7 @@ _FOR_MERCER = (
     "SetsRecord",
     "SplitsRecord",
     "add_map",
+    "draw_rows",
     "record_comparison",
     "write_comparison",
 )

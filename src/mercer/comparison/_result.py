@@ -186,6 +186,8 @@ class RoundsComparison(ShownAsTables):
         Whether it was stopped by Ctrl-C.
     n_resumed : int
         Rounds that a run before had finished, and that were taken from its checkpoint.
+    n_samples : int
+        Samples that the rounds are made of: all, or those that were drawn.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
 
@@ -221,6 +223,7 @@ class RoundsComparison(ShownAsTables):
     seconds: float
     interrupted: bool
     n_resumed: int = 0
+    n_samples: int = 0
     costs: FloatArray | None = None
 
     @cached_property

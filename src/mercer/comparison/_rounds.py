@@ -33,6 +33,7 @@ from mercer.comparison.engine._plan import (
     RoundsProgress,
     mean_sizes,
 )
+from mercer.comparison.engine._sample import SplitsOf, draw_rows, is_large, rows_in_time
 from mercer.comparison.tests._mcnemar import JUDGED_BY_ROWS, by_rows_where_without_spread
 from mercer.comparison.tests._on_splits import corrected_t_test
 from mercer.comparison.tests._pairs import (
@@ -63,6 +64,7 @@ def compare_in_rounds(
     random_state: int | np.random.RandomState | None = None,
     find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
+    sample: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> RoundsComparison:
     r"""Compare classifiers on the same splits, round after round, until the time is used.
@@ -124,6 +126,11 @@ def compare_in_rounds(
         boolean array of shape (n_samples, n_classes), or None where the estimator does not tell.
     on_progress : callable, optional
         Called with a :class:`RoundsProgress` after every fit.
+    sample : bool, default=False
+        Whether some of the samples are drawn where less than five rounds of all would fit the
+        budget, so many that five do.  Classes keep their shares in the draw, but have as many
+        samples as there are folds, if they can.  How many are drawn depends on the machine, since
+        fits are tried on few samples first; ``n_samples`` of the result says it.
     checkpoint : path-like, optional
         A folder in which every fit is kept as soon as it is made.  Where it has fits of the same
         samples, estimators, seed and versions, as after Ctrl-C or a power cut, they are not made
@@ -189,22 +196,37 @@ def compare_in_rounds(
     judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table, find_sets=find_sets)
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True)
-    splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
+
+    def splits_of(n: int) -> SplitsOf:
+        rows = draw_rows(labels, n, n_folds, random_state)
+        smallest = np.unique(labels[rows], return_counts=True)[1].min()
+        return SplitsOf(rows, RepeatedFolds(labels[rows], min(n_folds, smallest), random_state))
+
+    splits = splits_of(len(labels))
     metric = metric or ("cost" if table is not None else choose_metric(labels)[0])
     interrupted = False
     with ExitStack() as stack:
         kept = None
         if checkpoint is not None:
-            options = (n_folds, random_state, metric, table, find_sets is not None)
+            options = (n_folds, random_state, metric, table, find_sets is not None, sample)
             question = question_of(X, labels, named, *options)
             kept = stack.enter_context(opened_checkpoint(Path(checkpoint), question))
         clock = Clock(budget, spent=kept.seconds if kept else 0.0)
         plan = RoundsPlan(named, metric, clock, max_rounds, on_progress, kept)
-        if kept is not None:
-            plan.restore(kept, splits, len(classes))
-        n_resumed = len(plan.finished_rounds())
+        n_resumed = 0
         try:
             with _workers(material, n_jobs, scheduler) as workers:
+                if sample and is_large(X, budget):
+                    drawn = kept.n_rows if kept is not None else None
+                    if drawn is None:
+                        drawn, plan.notes = rows_in_time(
+                            workers, list(named), lambda n: splits_of(n)[0], len(labels), clock
+                        )
+                    splits = splits_of(drawn)
+                if kept is not None:
+                    kept.keep(n_rows=splits.n_rows)
+                    plan.restore(kept, splits, len(classes))
+                    n_resumed = len(plan.finished_rounds())
                 plan.run(workers, splits)
         except KeyboardInterrupt:
             interrupted = True
@@ -274,7 +296,7 @@ def _collect(
     plan: RoundsPlan,
     material: Material,
     judge: AllMetrics,
-    splits: RepeatedFolds,
+    splits: SplitsOf,
     *,
     metric: str,
     floor: str | None,
@@ -353,6 +375,7 @@ def _collect(
         results=results,
         n_train=n_train,
         n_test=n_test,
+        n_samples=splits.n_rows,
         n_folds=splits.n_folds,
         confidence_level=confidence_level,
         seconds=seconds,

@@ -61,7 +61,7 @@ def five_by_two_splits(
 class Splits(Protocol):
     """Splits by their number, as many as are asked for."""
 
-    def __getitem__(self, k: int, /) -> Split: ...
+    def __getitem__(self, k: int) -> Split: ...
 
 
 class RepeatedFolds:
