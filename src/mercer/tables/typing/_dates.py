@@ -93,7 +93,7 @@ def date_in_style(date: str, style: str) -> str:
 
 def read_dates(
     texts: pd.Categorical, style: str, index: pd.Index
-) -> tuple[NDArray[np.datetime64], Unread | None]:
+) -> tuple[NDArray[np.datetime64], Unread]:
     """Return the date of each row, and the cells that are not dates in this style."""
     by_text = _parse_dates([*texts.categories, ""], style)
     return np.asarray(by_text)[texts.codes], unread_cells(texts, by_text[:-1], index)
