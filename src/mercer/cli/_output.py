@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
 
 from mercer._system.words import listed, percent
 
@@ -73,6 +74,22 @@ def status(text: str) -> Iterator[Any]:
         return
     with screen.status(escape(one_line(text))) as shown:
         yield lambda text: shown.update(escape(one_line(text)))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float | None], None]]:
+    """Give a function that shows what is done, and which share of it; in a terminal only."""
+    screen = console(stderr=True)
+    screen.quiet = not screen.is_terminal
+    columns = (BarColumn(30), TextColumn("{task.description}"))
+    with Progress(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, share: float | None) -> None:
+            total = None if share is None else 1.0
+            bar.update(task, description=escape(one_line(what)), total=total, completed=share)
+
+        yield show
 
 
 def print_json(found: Any) -> None:
