@@ -376,7 +376,7 @@ OPTIONS = {
     "no model": (["compare", "--models", ","], ["--models", "two names"]),
     "model of fit": (["fit", "-m", "fischer"], ["'fischer'", "fisher"]),
     "method": (["project", "--method", "umap"], ["'umap'", "fisher"]),
-    "metric": (["compare", "--metric", "r2"], ["--metric", "'r2'", "'accuracy'"]),
+    "metric": (["compare", "--metric", "r2"], ["--metric", "'r2'", "accuracy"]),
     "budget in words": (["compare", "--budget", "soon"], ["--budget", "90s", "'soon'"]),
     "no budget": (["compare", "--budget", "0s"], ["--budget", "one second or more"]),
     "negative budget": (["compare", "--budget=-3m"], ["--budget", "'-3m'"]),

@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 from types import SimpleNamespace
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -223,6 +222,8 @@ def test_a_full_disk_leaves_no_half_of_a_folder(table, tmp_path, here, monkeypat
         (["TABLE", "--target", "kind", "--models", "fisher"], ["two names"]),
         (["TABLE", "--target", "kind", "--budget", "soon"], ["--budget", "soon"]),
         (["TABLE", "--target", "kind", "--metric", "r2"], ["r2"]),
+        (["TABLE", "--target", "kind", "--metric", "auc,acuracy"], ["'acuracy'", "'accuracy'"]),
+        (["TABLE", "--target", "kind", "--metric", ","], ["--metric"]),
         (["TABLE", "--target", "kind", "-o", "TABLE"], ["is a file"]),
         (["nowhere.csv", "--target", "kind"], ["nowhere.csv"]),
         (["--target", "kind"], ["Without a table"]),
@@ -480,9 +481,30 @@ def test_more_time_gives_more_rows_and_the_command_says_so(budget, rows):
     assert "--max-rows" not in commands["logistic"]["fit_command"]
 
 
-def test_the_option_takes_every_metric():
+def test_the_option_takes_every_metric_and_several():
     from mercer._system.vocabulary import METRICS
-    from mercer.cli._compare import compare
+    from mercer.cli._metrics import read_metrics
 
-    choices, _ = get_args(get_args(get_type_hints(compare, include_extras=True)["metric"])[0])
-    assert get_args(choices) == tuple(METRICS)
+    assert read_metrics(", ".join(METRICS), "costs.csv") == list(METRICS)
+    assert read_metrics("auc,auc", None) == ["auc"]
+    assert read_metrics(None, None) is None
+
+
+def test_several_metrics_are_ranked_by_the_first_and_corrected_together(
+    table, tmp_path, here, capsys
+):
+    command = ["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]
+    assert main([*command, "--metric", "auc,accuracy,log-loss"]) == 0
+    printed = capsys.readouterr().out
+    found = json.loads((tmp_path / "comparison.json").read_text())
+    assert found["metric"] == "auc"
+    assert [one["metric"] for one in found["other_metrics"]] == ["accuracy", "log-loss"]
+    assert "by all 3 metrics together" in found["metric_reason"]
+    for other in found["other_metrics"]:
+        assert other["answer"] in printed
+        means = [one["score"] for one in other["models"]]
+        assert means == sorted(means, reverse=other["metric"] == "accuracy")
+    scores = read_table(tmp_path / "scores.csv").frame
+    by_hand = scores.groupby("model")["log-loss"].mean()
+    losses = {one["name"]: one["score"] for one in found["other_metrics"][1]["models"]}
+    assert losses == pytest.approx(by_hand.to_dict())

@@ -1,6 +1,6 @@
 """What ``mercer compare`` prints: its progress, a ranking, the answer, where everything is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,21 +11,27 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from mercer._system.vocabulary import metric_named
 from mercer._system.words import (
     confidence,
     count_of,
     duration,
-    fixed,
     grouped,
     interval,
     p_remark,
+    score,
     size,
 )
 from mercer.cli._deciding import decision_cells, decision_heads
 from mercer.cli._output import class_shares_text, console, one_line, print_notes
 
 if TYPE_CHECKING:
-    from mercer.comparison import ComparisonRecord, DecisionRecord, ModelRecord, RoundsProgress
+    from mercer.comparison import (
+        ComparisonRecord,
+        DecisionRecord,
+        ModelRecord,
+        RoundsProgress,
+    )
 
 _STYLES = {"best": "bold green", "worse": "red"}
 
@@ -56,9 +62,13 @@ def print_ranking(record: "ComparisonRecord") -> None:
     """Print what was asked, the ranking and the answer."""
     screen = console(soft_wrap=True)
     _print_question(screen, record)
-    screen.print(_ranking(record))
+    screen.print(_ranking(record.metric, record.models, record.confidence_level))
     screen.print()
     screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
+    for other in record.other_metrics:
+        screen.print(f"\nBy {metric_named(other.metric).words}: {escape(one_line(other.answer))}")
+        models = other.ranking(record.models)
+        screen.print(_ranking(other.metric, models, record.confidence_level, costs=False))
     if record.decision is not None:
         _print_decisions(screen, record.decision, record.leaders)
     if record.longer_command:
@@ -119,24 +129,24 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
     screen.print(escape(record.metric_reason))
 
 
-def _ranking(record: "ComparisonRecord") -> Table:
-    """Return the ranking; the metric has its short name, so that all fits 80 columns."""
-    level = f"{confidence(record.confidence_level)} interval"
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, side in (("model", "left"), (record.metric, "right"),
-                         (level, "left"), ("against the best", "left"), ("fit", "right"),
-                         ("size", "right")):  # fmt: skip
-        table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    for model in record.models:
+def _ranking(
+    metric: str, models: "Sequence[ModelRecord]", level: float, *, costs: bool = True
+) -> Table:
+    """Return a ranking; the metric has its short name, so that all fits 80 columns."""
+    heads = [metric, f"{confidence(level)} interval", "against the best"]
+    table = Table("model", box=None, header_style="bold", pad_edge=False)
+    for column in (*heads, "fit", "size") if costs else heads:
+        is_number = column in (metric, "fit", "size")
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
+    for model in models:
         style = _STYLES.get(model.against_best or "", "dim")
-        table.add_row(
+        cells = [
             escape(model.name),
-            fixed(model.score, 3),
+            score(model.score),
             interval(model.low, model.high, 3),
             f"[{style}]{_verdict(model)}[/]",
-            duration(model.fit_seconds),
-            size(model.bytes),
-        )
+        ]
+        table.add_row(*cells, *(duration(model.fit_seconds), size(model.bytes)) if costs else ())
     return table
 
 

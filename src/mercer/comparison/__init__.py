@@ -44,7 +44,9 @@ from mercer.comparison._record import DecisionRecord as DecisionRecord
 from mercer.comparison._record import FarRowsRecord as FarRowsRecord
 from mercer.comparison._record import HindsightRecord as HindsightRecord
 from mercer.comparison._record import MapRecord as MapRecord
+from mercer.comparison._record import MetricScoreRecord as MetricScoreRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import OtherMetricRecord as OtherMetricRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
@@ -109,7 +111,9 @@ _FOR_MERCER = (
     "HindsightRecord",
     "FarRowsRecord",
     "MapRecord",
+    "MetricScoreRecord",
     "ModelRecord",
+    "OtherMetricRecord",
     "PairRecord",
     "QuestionRecord",
     "SetsRecord",

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ from mercer.comparison._record import (
     HardRowRecord,
     HardRowsRecord,
     MapRecord,
+    MetricScoreRecord,
     ModelRecord,
+    OtherMetricRecord,
     PairRecord,
     QuestionRecord,
     SetsRecord,
@@ -114,6 +116,7 @@ def record_comparison(
         answer=comparison.answer,
         too_few_rounds=comparison.has_few_rounds,
         longer_command=longer_command,
+        other_metrics=tuple(map(_other_metric_record, comparison.also_by.values())),
         leader=comparison.leader,
         leaders=_leaders(comparison, models),
         decision=decision,
@@ -163,6 +166,21 @@ def _model_records(
         for count in ("bytes", "n_rows_fitted"):
             line[count] = None if line[count] is None else int(line[count])
     return tuple(ModelRecord(**line) for line in lines)
+
+
+def _other_metric_record(comparison: RoundsComparison) -> OtherMetricRecord:
+    """Return what the rounds say by the metric of this comparison."""
+    kept = [one.name for one in fields(MetricScoreRecord) if one.name != "name"]
+    scored = comparison.summary.loc[list(comparison.scores), kept]
+    scored = scored.reindex(comparison.summary.index.intersection(scored.index, sort=False))
+    lines = _without_nan(scored.rename_axis("name").reset_index())
+    return OtherMetricRecord(
+        metric=comparison.metric,
+        lower_is_better=comparison.metric in LOWER_IS_BETTER,
+        answer=comparison.finding,
+        models=tuple(MetricScoreRecord(**line) for line in lines),
+        pairs=_pair_records(comparison),
+    )
 
 
 def _pair_records(comparison: RoundsComparison) -> tuple[PairRecord, ...]:

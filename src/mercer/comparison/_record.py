@@ -3,7 +3,7 @@
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -125,6 +125,36 @@ class PairRecord:
     pvalue: float | None
     corrected: float | None
     verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricScoreRecord:
+    """What a model scores by a metric that does not rank; None where it has no such score."""
+
+    name: str
+    score: float | None
+    low: float | None
+    high: float | None
+    difference: float | None
+    pvalue: float | None
+    against_best: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherMetricRecord:
+    """The same rounds, judged by another metric: models best first, pairs and a sentence."""
+
+    metric: str
+    lower_is_better: bool
+    answer: str
+    models: tuple[MetricScoreRecord, ...]
+    pairs: tuple[PairRecord, ...]
+
+    def ranking(self, models: tuple[ModelRecord, ...]) -> list[ModelRecord]:
+        """Return lines of the ranking as this metric has them, best first."""
+        by_name = {model.name: model for model in models}
+        known = [one for one in self.models if one.name in by_name]
+        return [replace(by_name[one.name], **asdict(one)) for one in known]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +321,9 @@ class ComparisonRecord:
         Whether there were too few rounds to tell more than who leads.
     longer_command : str or None
         The command with more time, where there were too few rounds.
+    other_metrics : tuple of OtherMetricRecord
+        What the same rounds say by the other metrics that were asked for; p-values are corrected
+        over the pairs by all metrics together.
     leader : str
         The model with the best mean score.
     leaders : tuple of str
@@ -331,6 +364,7 @@ class ComparisonRecord:
     answer: str
     too_few_rounds: bool = False
     longer_command: str | None = None
+    other_metrics: tuple[OtherMetricRecord, ...] = ()
     leader: str
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None

@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from markupsafe import Markup
-
 from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence, duration, is_known, listed
@@ -20,12 +17,12 @@ from mercer.report.comparison._curves import view_curves
 from mercer.report.comparison._decision import view_decision
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
-    ModelLine,
     draw_scores,
     model_line,
     other_measures,
+    other_metrics,
     pair_lines,
-    scores_by_split,
+    splits_by_model,
 )
 from mercer.report.comparison._sets import sets_sentence
 
@@ -93,7 +90,8 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         lower_is_better=record.lower_is_better,
         lines=lines,
         scored=[line.model for line in lines if line.is_scored],
-        chart=_draw_scores(comparison, lines),
+        chart=draw_scores(lines, splits_by_model(comparison, record.metric), record.metric),
+        other_metrics=other_metrics(comparison),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
         decision=record.decision and view_decision(record.decision, [one.name for one in classes]),
@@ -112,18 +110,6 @@ def render_comparison(comparison: ComparisonFolder) -> str:
 
 
 _NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
-
-
-def _draw_scores(comparison: ComparisonFolder, lines: list[ModelLine]) -> Markup:
-    scores = scores_by_split(comparison)
-    record = comparison.record
-    metric = metric_named(record.metric).words
-    return draw_scores(
-        [line for line in lines if line.is_scored],
-        {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},
-        f"{metric[:1].upper()}{metric[1:]} by model",
-        lower_is_better=record.lower_is_better,
-    )
 
 
 def _scatter(comparison: ComparisonFolder) -> Scatter | None:
