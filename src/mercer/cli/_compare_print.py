@@ -16,10 +16,13 @@ from mercer._system.words import (
     confidence,
     count_of,
     duration,
+    fixed,
     grouped,
     interval,
     p_remark,
+    percent,
     score,
+    significant,
     size,
 )
 from mercer.cli._deciding import decision_cells, decision_heads
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
         ComparisonRecord,
         DecisionRecord,
         ModelRecord,
+        RareClassRecord,
         RoundsProgress,
     )
 
@@ -71,6 +75,8 @@ def print_ranking(record: "ComparisonRecord") -> None:
         screen.print(_ranking(other.metric, models, record.confidence_level, costs=False))
     if record.decision is not None:
         _print_decisions(screen, record.decision, record.leaders)
+    for rare in record.rare_classes[:1]:
+        _print_rare_class(screen, rare)
     if record.longer_command:
         screen.print(f"To tell more: {escape(one_line(record.longer_command))}")
     for model in record.models:
@@ -99,6 +105,21 @@ def _print_decisions(
     screen.print(table)
     if decision.note:
         print_notes([decision.note])
+
+
+def _print_rare_class(screen: Console, rare: "RareClassRecord") -> None:
+    """Print what it takes the best model that gives probabilities to find a rare class."""
+    if not rare.models:
+        return
+    first = rare.models[0]
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in ("from probability", "found", "right when named", "false alarms in 1 000 rows"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for line in first.lines:
+        shares = percent(line.recall), percent(line.precision)
+        table.add_row(significant(line.threshold), *shares, fixed(line.alarms, 1))
+    screen.print(f"\nTo find {escape(one_line(rare.name))}, by {escape(first.model)}:")
+    screen.print(table)
 
 
 def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:

@@ -46,13 +46,17 @@ from mercer.comparison._record import HindsightRecord as HindsightRecord
 from mercer.comparison._record import MapRecord as MapRecord
 from mercer.comparison._record import MetricScoreRecord as MetricScoreRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import ModelThresholdsRecord as ModelThresholdsRecord
 from mercer.comparison._record import OtherMetricRecord as OtherMetricRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import RareClassRecord as RareClassRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
 from mercer.comparison._record import SplitsRecord as SplitsRecord
+from mercer.comparison._record import ThresholdRecord as ThresholdRecord
 from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
+from mercer.comparison._thresholds import threshold_table
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._plan import RoundsProgress
 from mercer.comparison.tests._mcnemar import mcnemar_test
@@ -98,6 +102,7 @@ __all__ = [
     "mcnemar_test",
     "plot_critical_difference",
     "read_comparison",
+    "threshold_table",
     "wilcoxon_test",
 ]
 
@@ -113,11 +118,14 @@ _FOR_MERCER = (
     "MapRecord",
     "MetricScoreRecord",
     "ModelRecord",
+    "ModelThresholdsRecord",
     "OtherMetricRecord",
     "PairRecord",
     "QuestionRecord",
+    "RareClassRecord",
     "SetsRecord",
     "SplitsRecord",
+    "ThresholdRecord",
     "add_map",
     "record_comparison",
     "write_comparison",

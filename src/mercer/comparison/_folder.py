@@ -32,13 +32,17 @@ from mercer.comparison._record import (
     MapRecord,
     MetricScoreRecord,
     ModelRecord,
+    ModelThresholdsRecord,
     OtherMetricRecord,
     PairRecord,
     QuestionRecord,
+    RareClassRecord,
     SetsRecord,
     SplitsRecord,
+    ThresholdRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._thresholds import rare_class_tables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
 _COMMAND = "mercer compare"
@@ -46,6 +50,7 @@ _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
 _FAR = 0.05  # Rows with a familiarity below this lie far out.
+_MOST_RARE = 3  # So many rare classes are shown with thresholds.
 _MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
 
@@ -95,6 +100,7 @@ def record_comparison(
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
+    leaders = _leaders(comparison, models)
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
     return ComparisonRecord(
@@ -118,8 +124,9 @@ def record_comparison(
         longer_command=longer_command,
         other_metrics=tuple(map(_other_metric_record, comparison.also_by.values())),
         leader=comparison.leader,
-        leaders=_leaders(comparison, models),
+        leaders=leaders,
         decision=decision,
+        rare_classes=_rare_class_records(comparison, leaders),
         hard_rows=HardRowsRecord(
             count=hard["count"],
             tested=hard["tested"],
@@ -153,6 +160,28 @@ def _sets_record(comparison: RoundsComparison, coverage: float | None) -> SetsRe
     if best is None or coverage is None:
         return None
     return SetsRecord(model=str(best), coverage=coverage, **set_counts(comparison, best))
+
+
+def _rare_class_records(
+    comparison: RoundsComparison, leaders: tuple[str, ...]
+) -> tuple[RareClassRecord, ...]:
+    """Return what it takes the leaders to find rare classes: the rarest, where there are many."""
+    truth = comparison.predictions["y_true"].astype(str)
+    tables = rare_class_tables(comparison, leaders)
+    return tuple(
+        RareClassRecord(
+            name=label,
+            rows=int((truth == label).sum()),
+            tested=len(truth),
+            models=tuple(
+                ModelThresholdsRecord(
+                    model=name, lines=tuple(ThresholdRecord(**line) for line in _without_nan(table))
+                )
+                for name, table in by_model.items()
+            ),
+        )
+        for label, by_model in list(tables.items())[:_MOST_RARE]
+    )
 
 
 def _model_records(

@@ -158,6 +158,41 @@ class OtherMetricRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThresholdRecord:
+    """What comes of naming a class from a probability on, over the test rows of all rounds.
+
+    The share of the class that is found, the share of what is named that is so (None where nothing
+    is), and false alarms in 1 000 rows.
+    """
+
+    threshold: float
+    recall: float
+    precision: float | None
+    alarms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelThresholdsRecord:
+    """The thresholds of a model."""
+
+    model: str
+    lines: tuple[ThresholdRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareClassRecord:
+    """A rare class, and what it takes the leaders that give probabilities to find it.
+
+    ``rows`` of the ``tested`` rows of all rounds are of it.
+    """
+
+    name: str
+    rows: int
+    tested: int
+    models: tuple[ModelThresholdsRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class HardRowRecord:
     """A row that every model got wrong, with what they mostly said."""
 
@@ -331,6 +366,8 @@ class ComparisonRecord:
     decision : DecisionRecord or None
         The rule that answers follow, and what it comes to; None where they are the most probable
         classes.
+    rare_classes : tuple of RareClassRecord
+        Classes with less than 40 % of an equal share of the rows, and what it takes to find them.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
     far_rows : FarRowsRecord or None
@@ -368,6 +405,7 @@ class ComparisonRecord:
     leader: str
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
+    rare_classes: tuple[RareClassRecord, ...] = ()
     hard_rows: HardRowsRecord
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None

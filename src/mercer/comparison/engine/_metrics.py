@@ -17,6 +17,7 @@ from sklearn.metrics import (
 
 from mercer._arrays import FloatArray
 from mercer._system import vocabulary
+from mercer._system.words import percent
 from mercer.comparison.tests._pairs import check_labels
 
 METRICS = tuple(vocabulary.METRICS)
@@ -58,15 +59,22 @@ def choose_metric(y: npt.ArrayLike) -> tuple[str, str]:
     >>> choose_metric(["ill"] * 5 + ["well"] * 95)[0]
     'balanced'
     """
-    classes, counts = np.unique(check_labels(y, "y"), return_counts=True)
-    rarest = int(counts.argmin())
-    share = counts[rarest] / counts.sum()
-    if share < _RARE / len(classes):
+    labels = check_labels(y, "y")
+    rare = rare_classes(labels)
+    if rare:
+        share = np.mean(labels == rare[0])
         return "balanced", (
             f"Scored by balanced accuracy, the mean share of each class that is found, because the "
-            f"rarest class {str(classes[rarest])!r} has only {100 * share:.2g} % of the rows."
+            f"rarest class {str(rare[0])!r} has only {percent(share)} of the rows."
         )
     return "accuracy", "Scored by accuracy, the share of rows whose class is found."
+
+
+def rare_classes(labels: npt.NDArray[Any]) -> list[Any]:
+    """Return the classes with less than 40 % of an equal share of the rows, the rarest first."""
+    classes, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(counts, kind="stable")
+    return [classes[c] for c in order if counts[c] / counts.sum() < _RARE / len(classes)]
 
 
 def score_all(

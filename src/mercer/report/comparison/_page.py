@@ -24,6 +24,7 @@ from mercer.report.comparison._ranking import (
     pair_lines,
     splits_by_model,
 )
+from mercer.report.comparison._rare import view_rare_class
 from mercer.report.comparison._sets import sets_sentence
 
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
@@ -95,6 +96,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
         decision=record.decision and view_decision(record.decision, [one.name for one in classes]),
+        rare=[view_rare_class(one) for one in record.rare_classes],
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(
@@ -109,7 +111,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
     )
 
 
-_NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
+_NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "roc": [], "calibration": None}
 
 
 def _scatter(comparison: ComparisonFolder) -> Scatter | None:
