@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,7 @@ from mercer.cli._reading import Reading
 from mercer.comparison import compare_in_rounds, hard_rows
 from mercer.models import make_models, max_rows_within
 from mercer.tables import read_table, split_target
-from mercer.views import draw_map, no_map
+from mercer.views import draw_map, find_importances, without_last_parts
 
 FILES = [
     "comparison.json", "curves.json", "map.csv", "predictions.csv", "report.html", "scores.csv",
@@ -62,9 +63,12 @@ def here(monkeypatch):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
-    monkeypatch.setattr(
-        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
-    )
+
+    def last_parts(data, leaders, seed, seconds, budget):
+        found = find_importances(leaders, data.X, data.y, seed, time.time() + 60)
+        return *draw_map(data, seed), found
+
+    monkeypatch.setattr("mercer.views.last_parts_within", last_parts)
 
 
 def test_a_table_becomes_a_folder_of_results(table, tmp_path, capsys):
@@ -281,14 +285,14 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
         order.append("rounds")
         return fast(*args, **options)
 
-    def never(data, seed, seconds):
+    def never(data, leaders, seed, seconds, budget):
         order.append("map")
         answered.append((capsys.readouterr().out, sorted(os.listdir(tmp_path))))
         assert 0 < seconds <= 0.98 * 60
-        return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
+        return without_last_parts(f"it takes more than the {seconds:.0f} s that the rounds left")
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", rounds)
-    monkeypatch.setattr("mercer.views.draw_map_within", never)
+    monkeypatch.setattr("mercer.views.last_parts_within", never)
     command = ["compare", table, "-t", "kind", *QUICK, "--budget", "60s", "-o", str(tmp_path)]
     assert main(command) == 0
     assert order == ["rounds", "map"]

@@ -180,9 +180,9 @@ def compare(
     }  # fmt: skip
     comparison, too_few = without_few_rows(comparison)
     path = str(output / "table.csv") if table is None else table
-    # What was asked for is kept and printed before the map is drawn, from time that is left.
+    # What was asked for is kept and printed first; all else is made from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
-    points, the_map = views.no_map(why)
+    points, the_map, importances = views.without_last_parts(why)
     record = comparing.record_comparison(
         comparison,
         comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
@@ -196,6 +196,7 @@ def compare(
             comparison.leader, path, data, seed=seed, reading=reading, rule=rule, **options
         ),
         the_map=the_map,
+        importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
         familiarity=familiarity_of_rows(data.X, seed),
@@ -206,10 +207,13 @@ def compare(
         print_ranking(record)
     if not comparison.interrupted:
         left = (1 - _SHARE_FOR_WRITING) * seconds - (time.perf_counter() - start)
-        with status("drawing a map …"):
-            points, the_map = views.draw_map_within(data, seed, left)
-        record = replace(record, map=the_map)
-        if not comparing.add_map(output, record, points):
+        leaders = views.Leaders.of(comparison, pipelines, record.leaders)
+        with status("drawing a map, and asking which columns count …"):
+            points, the_map, importances = views.last_parts_within(
+                data, leaders, seed, left, seconds
+            )
+        record = replace(record, map=the_map, importances=importances)
+        if not comparing.add_last_parts(output, record, points):
             comparing.write_comparison(output, record, comparison, points=points, **files)
     with one_at_a_time(output):
         page = write_comparison_report(output)

@@ -19,6 +19,7 @@ from mercer._system.words import (
     fixed,
     grouped,
     interval,
+    listed,
     p_remark,
     percent,
     score,
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
     from mercer.comparison import (
         ComparisonRecord,
         DecisionRecord,
+        ImportancesRecord,
         ModelRecord,
         RareClassRecord,
         RoundsProgress,
     )
 
+_MOST_COLUMNS = 5  # So many of the columns that count are printed.
 _STYLES = {"best": "bold green", "worse": "red"}
 
 
@@ -123,13 +126,33 @@ def _print_rare_class(screen: Console, rare: "RareClassRecord") -> None:
 
 
 def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
-    """Print where the results are, and how to fit the best model."""
+    """Print which columns count, where the results are, and how to fit the best model."""
     screen = console(soft_wrap=True)
+    _print_importances(screen, record.importances)
     if record.map.method is None:
         print_notes(record.map.notes)
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
     screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
     print(one_line(f"The page: {page}"))
+
+
+def _print_importances(screen: Console, importances: "ImportancesRecord") -> None:
+    """Print the columns that the best of the leaders goes by."""
+    for one in importances.models[:1]:
+        words = metric_named(importances.metric or "").words
+        parts = []
+        for column in one.columns[:_MOST_COLUMNS]:
+            known = column.low is not None
+            spread = f" ({interval(column.low, column.high, 3)})" if known else ""
+            parts.append(f"{column.name} {score(column.loss)}{spread}")
+        more = len(one.columns) - len(parts)
+        parts += [f"{grouped(more)} more"] if more > 0 else []
+        screen.print(
+            f"\nColumns that count for {escape(one.model)}, by what shuffling each among held-out "
+            f"rows costs of {words}:\n{escape(one_line(listed(parts)))}"
+        )
+        screen.print(escape(one_line(importances.caution)))
+    print_notes(importances.notes)
 
 
 def _print_question(screen: Console, record: "ComparisonRecord") -> None:

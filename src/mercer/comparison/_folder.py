@@ -29,6 +29,7 @@ from mercer.comparison._record import (
     FarRowsRecord,
     HardRowRecord,
     HardRowsRecord,
+    ImportancesRecord,
     MapRecord,
     MetricScoreRecord,
     ModelRecord,
@@ -88,6 +89,7 @@ def record_comparison(
     fit_command: str,
     python: str,
     the_map: MapRecord,
+    importances: ImportancesRecord,
     seed: int,
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
@@ -135,6 +137,7 @@ def record_comparison(
         far_rows=_far_rows_record(comparison, familiarity),
         sets=_sets_record(comparison, sets_coverage),
         map=the_map,
+        importances=importances,
         fit_command=fit_command,
         python=python,
         versions=versions(),
@@ -258,19 +261,19 @@ def write_comparison(
             _write_json(place / _RECORD, record.to_json())
 
 
-def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
-    """Write a map that was drawn after the rest, and the record that tells of it.
+def add_last_parts(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
+    """Write what was found after the ranking: the map, and the record that has all of it.
 
     Returns False, and writes nothing, where another run has replaced the results meanwhile.
     """
-    ours = {**json.loads(_as_text(record.to_json())), "map": None}
+    ours = _without_last_parts(json.loads(_as_text(record.to_json())))
 
     def is_there() -> bool:
         try:
             there = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return False
-        return isinstance(there, dict) and {**there, "map": None} == ours
+        return isinstance(there, dict) and _without_last_parts(there) == ours
 
     answers = []
 
@@ -285,6 +288,10 @@ def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> boo
             _write_csv(place / "map.csv", points)
             _write_json(place / _RECORD, record.to_json())
     return answers[-1]
+
+
+def _without_last_parts(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, "map": None, "importances": None}
 
 
 @contextmanager

@@ -272,6 +272,56 @@ class MapRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColumnImportanceRecord:
+    """By how much a score gets worse when a column is shuffled; no interval of one split."""
+
+    name: str
+    loss: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelImportancesRecord:
+    """The columns that a model goes by, on rows that were held out, the most important first.
+
+    It was fitted on at least ``fitted_rows`` of the ``train_rows`` of each of so many ``splits``,
+    and asked about ``tested_rows`` others in all.
+    """
+
+    model: str
+    splits: int
+    train_rows: int
+    fitted_rows: int
+    tested_rows: int
+    columns: tuple[ColumnImportanceRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandInsRecord:
+    """Two columns that rise and fall together, by Spearman's rank correlation."""
+
+    a: str
+    b: str
+    correlation: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportancesRecord:
+    """Which columns the leaders go by; ``notes`` say who could not be asked, and why.
+
+    ``stand_ins`` are pairs of columns, each of which can look unimportant because of the other, and
+    ``caution`` the sentence about that.
+    """
+
+    metric: str | None = None
+    models: tuple[ModelImportancesRecord, ...] = ()
+    stand_ins: tuple[StandInsRecord, ...] = ()
+    caution: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecisionLineRecord:
     """What a rule comes to on the rows that were tested, beside the most probable class.
 
@@ -376,6 +426,8 @@ class ComparisonRecord:
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
+    importances : ImportancesRecord
+        Which columns the leaders go by, on rows that were held out.
     fit_command, python : str
         How to fit the leader on all rows, in a terminal and in Python.
     versions, machine : mapping
@@ -410,6 +462,7 @@ class ComparisonRecord:
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
     map: MapRecord
+    importances: ImportancesRecord = ImportancesRecord()
     fit_command: str
     python: str
     versions: Mapping[str, str]

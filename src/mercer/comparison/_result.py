@@ -187,6 +187,8 @@ class RoundsComparison(ShownAsTables):
         Whether it was stopped by Ctrl-C.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
+    splits : dict of int to (ndarray, ndarray)
+        Positions of training and test samples in each of the rounds.
     also_by : dict of name to RoundsComparison
         The same rounds judged by the other metrics that were asked for.
 
@@ -222,6 +224,9 @@ class RoundsComparison(ShownAsTables):
     seconds: float
     interrupted: bool
     costs: FloatArray | None = None
+    splits: Mapping[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = field(
+        default_factory=dict
+    )
     also_by: "Mapping[str, RoundsComparison]" = field(default_factory=dict)
 
     @cached_property

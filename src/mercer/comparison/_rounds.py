@@ -328,6 +328,7 @@ def _collect(
         seconds=seconds,
         interrupted=interrupted,
         costs=judge.costs,
+        splits=finished,
     )
     also_by = {
         one: replace(judged, metric=one, pairs=tests[one][0], results=tests[one][1])

@@ -212,6 +212,20 @@ class AllMetrics:
         return sets
 
 
+def metric_scorer(
+    metric: str, classes: npt.NDArray[np.generic], positive: int, costs: FloatArray | None
+) -> Callable[[Any, Any, Any], float]:
+    """Return a metric as a scorer, as scikit-learn calls it; of what it gives more is better."""
+    judge = AllMetrics(classes, positive, costs)
+    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+
+    def score(estimator: Any, X: Any, y: npt.NDArray[np.generic]) -> float:
+        predicted = np.asarray(estimator.predict(X))
+        return sign * float(judge(estimator, X, y, predicted)["scores"][metric])
+
+    return score
+
+
 def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:
     """Return labels as positions among the classes."""
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,7 @@ class CurvesView:
     for each of them.
     """
 
-    calibration: Markup | None
-    precision_recall: Sequence[Markup]
-    roc: Sequence[Markup]
+    panels: Sequence[Markup]
     classes: Sequence[str]
     names: Sequence[str]
     lines: Sequence[tuple[str, Sequence[str]]]
@@ -69,18 +68,20 @@ def view_curves(leaders: Mapping[str, Mapping[str, Any]], colours: Mapping[str, 
     calibrated = {name: one["calibration"] for name, one in leaders.items() if one["calibration"]}
     gaps = [score(_gap(calibrated[name])) if name in calibrated else NOTHING for name in leaders]
     lines = [("gap of calibration", gaps)]
-    panels = {}
+    drawn_by_kind = []
     for kind in (_PRECISION_RECALL, _ROC):
         # A folder of an older version has no ROC curves.
         drawn = {name: one[kind.key] for name, one in leaders.items() if one.get(kind.key)}
         lines += _areas(kind, drawn, list(leaders))
-        panels[kind.key] = _draw(kind, drawn, colours)
+        drawn_by_kind.append(_draw(kind, drawn, colours))
+    # Either curve of a leader stands beside the other.
+    panels = [one for pair in zip_longest(*drawn_by_kind) for one in pair if one is not None]
+    if calibrated:
+        panels.append(_draw_calibration(calibrated))
     own = [one["precision_recall"] for one in leaders.values() if one["precision_recall"]]
     classes = [curve["class"] for curve in own[0]] if own else []
     return CurvesView(
-        calibration=_draw_calibration(calibrated) if calibrated else None,
-        precision_recall=panels[_PRECISION_RECALL.key],
-        roc=panels[_ROC.key],
+        panels=panels,
         classes=classes,
         names=list(leaders),
         lines=lines,
