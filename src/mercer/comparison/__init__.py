@@ -33,6 +33,7 @@ from mercer.comparison._datasets import (
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._folder import ComparisonFolder, read_comparison
 from mercer.comparison._folder import add_last_parts as add_last_parts
+from mercer.comparison._folder import hard_rows_with_contents as hard_rows_with_contents
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
 from mercer.comparison._record import ClassRecord as ClassRecord
@@ -137,6 +138,7 @@ _FOR_MERCER = (
     "StandInsRecord",
     "ThresholdRecord",
     "add_last_parts",
+    "hard_rows_with_contents",
     "mean_interval",
     "metric_scorer",
     "record_comparison",
