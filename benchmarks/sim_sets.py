@@ -28,6 +28,7 @@ import numpy as np
 from _tables_problems import Place, all_sizes, load
 from sklearn.model_selection import train_test_split
 
+from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.tables import make_preprocessor, match_columns, split_target
 
@@ -38,6 +39,7 @@ ASIDE, TRAIN, TEST = 200, 200, 150  # rows
 TRAIN_OF_A_CLASS = 25  # rows for each class, where that is more
 ROWS_OF_A_CLASS = 10  # are expected among the training rows, or the class is left out
 KERNEL = {"kernel": "laplacian"}  # by name, as the choice among several takes seconds
+PARZEN = {"parzen": ParzenClassifier, "laplacian": LaplacianClassifier, "ise": ISEClassifier}
 SELDOM, SELDOMER = 10, 40  # Every so many draws have the slow methods, and the slowest.
 
 
@@ -134,6 +136,8 @@ def one_draw(rows, fixed, number, has_mapie):
     tuned = KernelFisherDiscriminant(**KERNEL)
     found = {"draw": number, "tuned": ours(tuned, *drawn)}
     found["beforehand"] = ours(KernelFisherDiscriminant(**KERNEL, **fixed), *drawn)
+    for name, window in PARZEN.items():
+        found[name] = ours(window(), *drawn, methods=("left-out",))
     if has_mapie:
         found["mapie split"] = mapie_split(tuned, X, y, new, new_y, number)
     if number % SELDOM == 0:
