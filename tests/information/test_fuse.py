@@ -194,7 +194,7 @@ def test_pvalues_are_uniform(monkeypatch, path):
         monkeypatch.setattr(_blocks, "_ALL_PAIRS", 0)
         monkeypatch.setattr(_blocks, "_LANDMARKS", 8)
     counts = np.zeros(10)
-    for seed in range(400):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         X, Y = rng.exponential(size=(17, 2)), rng.exponential(size=(33, 2))
         result = two_sample_test(X, Y, n_permutations=9, random_state=seed)
