@@ -38,9 +38,8 @@ class TableTransformer(ColumnTransformer):
                 for name, part, columns in self.transformers_
                 if name != "remainder"
             ]
-            found = np.hstack(blocks)
-            if not np.isinf(found).any():  # scikit-learn says where infinite numbers are.
-                return found
+            if not any(block is None for block in blocks):
+                return np.hstack(blocks)
         return super().transform(X, **params)
 
     def _has_columns_of_fit(self, X: Any) -> bool:
@@ -58,12 +57,17 @@ class TableTransformer(ColumnTransformer):
         )
 
 
-def _numbers_of(name: str, part: Any, columns: Sequence[pd.Series]) -> FloatArray:
-    """Return what a fitted part makes of its columns, as its `transform` does."""
+def _numbers_of(name: str, part: Any, columns: Sequence[pd.Series]) -> FloatArray | None:
+    """Return what a fitted part makes of its columns, as its `transform` does.
+
+    None where numbers are infinite, of which scikit-learn says more.
+    """
     if isinstance(part, CategoryDummies):
         return part._dummies_of([as_text(column) for column in columns])
     if _KINDS[name] == "f":
         block = np.column_stack([column.to_numpy(dtype=np.float64) for column in columns])
+        if np.isinf(block).any():
+            return None
     else:
         block = np.column_stack([days_since_1970(column.to_numpy()) for column in columns])
     for _, step in getattr(part, "steps", [(name, part)]):
