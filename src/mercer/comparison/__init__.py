@@ -32,10 +32,11 @@ from mercer.comparison._datasets import (
 )
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._folder import ComparisonFolder, read_comparison
-from mercer.comparison._folder import add_map as add_map
+from mercer.comparison._folder import add_last_parts as add_last_parts
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
 from mercer.comparison._record import ClassRecord as ClassRecord
+from mercer.comparison._record import ColumnImportanceRecord as ColumnImportanceRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
@@ -43,15 +44,26 @@ from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
 from mercer.comparison._record import DecisionRecord as DecisionRecord
 from mercer.comparison._record import FarRowsRecord as FarRowsRecord
 from mercer.comparison._record import HindsightRecord as HindsightRecord
+from mercer.comparison._record import ImportancesRecord as ImportancesRecord
 from mercer.comparison._record import MapRecord as MapRecord
+from mercer.comparison._record import MetricScoreRecord as MetricScoreRecord
+from mercer.comparison._record import ModelImportancesRecord as ModelImportancesRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import ModelThresholdsRecord as ModelThresholdsRecord
+from mercer.comparison._record import OtherMetricRecord as OtherMetricRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import RareClassRecord as RareClassRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
 from mercer.comparison._record import SplitsRecord as SplitsRecord
+from mercer.comparison._record import StandInsRecord as StandInsRecord
+from mercer.comparison._record import ThresholdRecord as ThresholdRecord
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._result import mean_interval as mean_interval
 from mercer.comparison._rounds import compare_in_rounds
+from mercer.comparison._thresholds import threshold_table
 from mercer.comparison.engine._metrics import choose_metric
+from mercer.comparison.engine._metrics import metric_scorer as metric_scorer
 from mercer.comparison.engine._plan import RoundsProgress
 from mercer.comparison.tests._mcnemar import mcnemar_test
 from mercer.comparison.tests._on_splits import (
@@ -96,25 +108,37 @@ __all__ = [
     "mcnemar_test",
     "plot_critical_difference",
     "read_comparison",
+    "threshold_table",
     "wilcoxon_test",
 ]
 
 # What `mercer compare` makes its results folder with, and the page takes from it.
 _FOR_MERCER = (
     "ClassRecord",
+    "ColumnImportanceRecord",
     "ColumnRecord",
     "ColumnShareRecord",
     "DecisionLineRecord",
     "DecisionRecord",
     "HindsightRecord",
     "FarRowsRecord",
+    "ImportancesRecord",
     "MapRecord",
+    "MetricScoreRecord",
+    "ModelImportancesRecord",
     "ModelRecord",
+    "ModelThresholdsRecord",
+    "OtherMetricRecord",
     "PairRecord",
     "QuestionRecord",
+    "RareClassRecord",
     "SetsRecord",
     "SplitsRecord",
-    "add_map",
+    "StandInsRecord",
+    "ThresholdRecord",
+    "add_last_parts",
+    "mean_interval",
+    "metric_scorer",
     "record_comparison",
     "write_comparison",
 )
