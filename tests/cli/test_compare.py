@@ -72,7 +72,11 @@ def here(monkeypatch):
     monkeypatch.setattr("mercer.views.last_parts_within", last_parts)
 
 
-def test_a_table_becomes_a_folder_of_results(table, tmp_path, capsys):
+def test_a_table_becomes_a_folder_of_results(table, tmp_path, monkeypatch, capsys):
+    def four_rounds(*args, **options):  # in a process of their own
+        return compare_in_rounds(*args, **{**options, "max_rounds": 4})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", four_rounds)
     folder = tmp_path / "new" / "results"
     command = ["compare", table, "--target", "kind", *QUICK, "--budget", "10m", "-o", str(folder)]
     assert main(command) == 0
