@@ -33,10 +33,10 @@ from mercer import (
     SparseKernelFisherDiscriminant,
 )
 from mercer.cli import main as mercer_main
-from mercer.comparison import compare_in_rounds
+from mercer.comparison import ImportancesRecord, compare_in_rounds
 from mercer.information import renyi_quadratic_entropy
 from mercer.sums import kernel_sum, log_kernel_sum
-from mercer.views import draw_map, draw_map_within
+from mercer.views import draw_map, last_parts_within
 
 ROOT = Path(mercer.__file__).parent
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -72,13 +72,15 @@ def compare_here(X, y, *, map_too=False):
     def rounds(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 5})
 
-    def draw(data, seed, seconds):
-        return draw_map(data, seed) if map_too else draw_map_within(data, seed, seconds)
+    def last_parts(data, leaders, seed, *limits):
+        if map_too:
+            return *draw_map(data, seed), ImportancesRecord()
+        return last_parts_within(data, leaders, seed, *limits)
 
     with (
         TemporaryDirectory() as folder,
         mock.patch("mercer.comparison.compare_in_rounds", rounds),
-        mock.patch("mercer.views.draw_map_within", draw),
+        mock.patch("mercer.views.last_parts_within", last_parts),
         redirect_stdout(io.StringIO()),
         redirect_stderr(io.StringIO()),
     ):
