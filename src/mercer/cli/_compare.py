@@ -8,11 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mercer._system.vocabulary import METRICS
+from mercer._system.words import listed
+from mercer.cli._compare_scores import (
+    Better,
+    Results,
+    Rope,
+    TestShare,
+    compare_results,
+    refuse_for_results,
+    refuse_without_results,
+)
 from mercer.cli._deciding import (
     Costs,
     Recall,
@@ -66,10 +76,10 @@ def compare(
         ),
     ] = None,
     metric: Annotated[
-        Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"]
-        | None,
+        str | None,
         typer.Option(
-            help="Default: accuracy, balanced accuracy where a class is rare, or cost with --costs."
+            help="accuracy, balanced, f1, auc, average-precision, log-loss or cost; default: "
+            "accuracy, balanced accuracy where a class is rare, or cost with --costs."
         ),
     ] = None,
     costs: Costs = None,
@@ -87,6 +97,10 @@ def compare(
     kind: Kinds = None,
     sheet: Sheet = None,
     delimiter: Delimiter = None,
+    results: Results = None,
+    better: Better = None,
+    test_share: TestShare = None,
+    rope: Rope = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
     device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
@@ -100,6 +114,8 @@ def compare(
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
     which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
+
+    With --from it judges scores that are there already, and fits nothing.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
     """
@@ -122,6 +138,22 @@ def compare(
     )
     from mercer.report import write_comparison_report
 
+    if results is not None:
+        refuse_for_results(
+            {
+                "a table": table, "--target": target, "--models": models, "--costs": costs,
+                "--recall": recall, "--budget": budget, "--jobs": jobs, "--scheduler": scheduler,
+                "--exclude": exclude, "--kind": kind,
+            }
+        )  # fmt: skip
+        asked = {"metric": metric, "better": better, "test_share": test_share, "rope": rope}
+        compare_results(
+            results, Reading(sheet, delimiter), asked, seed=seed, output=output, as_json=as_json
+        )
+        return
+    refuse_without_results({"--better": better, "--test-share": test_share, "--rope": rope})
+    if metric is not None and metric not in METRICS:
+        raise ValueError(f"--metric takes {listed(list(METRICS), word='or')}; got {metric!r}.")
     start = time.perf_counter()
     if jobs is not None and scheduler is not None:
         raise ValueError("Give --jobs or --scheduler, not both.")

@@ -56,7 +56,7 @@ def print_ranking(record: "ComparisonRecord") -> None:
     """Print what was asked, the ranking and the answer."""
     screen = console(soft_wrap=True)
     _print_question(screen, record)
-    screen.print(_ranking(record))
+    screen.print(ranking_table(record))
     screen.print()
     screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
     if record.decision is not None:
@@ -119,23 +119,25 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
     screen.print(escape(record.metric_reason))
 
 
-def _ranking(record: "ComparisonRecord") -> Table:
-    """Return the ranking; the metric has its short name, so that all fits 80 columns."""
+def ranking_table(record: "ComparisonRecord", name_of: Callable[[str], str] = str) -> Table:
+    """Return the ranking; the metric has its short name, so that all fits 80 columns.
+
+    Of scores from elsewhere it is not known what a model costs.
+    """
     level = f"{confidence(record.confidence_level)} interval"
     table = Table(box=None, header_style="bold", pad_edge=False)
+    costs = [("fit", "right"), ("size", "right")] if record.elsewhere is None else []
     for column, side in (("model", "left"), (record.metric, "right"),
-                         (level, "left"), ("against the best", "left"), ("fit", "right"),
-                         ("size", "right")):  # fmt: skip
+                         (level, "left"), ("against the best", "left"), *costs):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for model in record.models:
         style = _STYLES.get(model.against_best or "", "dim")
         table.add_row(
-            escape(model.name),
+            escape(name_of(model.name)),
             fixed(model.score, 3),
             interval(model.low, model.high, 3),
             f"[{style}]{_verdict(model)}[/]",
-            duration(model.fit_seconds),
-            size(model.bytes),
+            *([duration(model.fit_seconds), size(model.bytes)] if costs else []),
         )
     return table
 

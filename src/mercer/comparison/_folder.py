@@ -199,15 +199,35 @@ def write_comparison(
 
     ``points`` is the map, and ``table`` is written too where the user gave none.
     """
+    tables = {
+        "scores.csv": _scores(comparison),
+        "predictions.csv": _predictions(comparison, record.leaders, rows),
+        "map.csv": points,
+    }
+    if table is not None:
+        tables["table.csv"] = table
+    _write_folder(folder, record, tables, _curves(comparison, record.leaders))
+
+
+def write_scores(folder: Path, record: ComparisonRecord, scores: pd.DataFrame) -> None:
+    """Write what is kept of scores from elsewhere, in the files that a comparison has."""
+    curves: dict[str, Any] = {"classes": [], "confusion": {}, "leaders": {}}
+    tables = {"scores.csv": scores, "map.csv": pd.DataFrame(columns=_POINTS)}
+    _write_folder(folder, record, tables, curves)
+
+
+def _write_folder(
+    folder: Path,
+    record: ComparisonRecord,
+    tables: Mapping[str, pd.DataFrame],
+    curves: Mapping[str, Any],
+) -> None:
     with _errors_naming(folder):
         sweep(folder.absolute())
         with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
-            _write_csv(place / "scores.csv", _scores(comparison))
-            _write_csv(place / "predictions.csv", _predictions(comparison, record.leaders, rows))
-            _write_csv(place / "map.csv", points)
-            _write_json(place / "curves.json", _curves(comparison, record.leaders))
-            if table is not None:
-                _write_csv(place / "table.csv", table)
+            for name, table in tables.items():
+                _write_csv(place / name, table)
+            _write_json(place / "curves.json", curves)
             _write_json(place / _RECORD, record.to_json())
 
 

@@ -72,9 +72,9 @@ class SplitsRecord:
     """How rows were split; the sizes are means over the rounds."""
 
     kind: str = "repeated stratified folds"
-    folds: int
-    train_rows: float
-    test_rows: float
+    folds: int | None = None
+    train_rows: float | None = None
+    test_rows: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +255,68 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """Two neighbours in a ranking of scores from elsewhere, the one ahead first.
+
+    The difference is positive where the one ahead is better in the test, which goes by other
+    numbers than ranks do.  Of the posterior, ``p_ahead``, ``p_same`` and ``p_behind`` are the
+    probabilities that it is better, that the two are within the region of practical equivalence,
+    and that the other is better; None where there is none.
+    """
+
+    ahead: str
+    behind: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    corrected: float | None
+    p_ahead: float | None
+    p_same: float | None
+    p_behind: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """A data set of scores from elsewhere, judged by itself where it has several splits.
+
+    ``alike`` counts models that are not told apart from the best one, ``apart`` the neighbours in
+    its own ranking that are told apart by p-values corrected over its pairs, and ``plain`` those
+    by p-values that are not.
+    """
+
+    name: str
+    metric: str
+    splits: int
+    best: str
+    score: float | None
+    alike: int | None
+    apart: int | None
+    plain: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElsewhereRecord:
+    """Where scores from elsewhere come from, and what was made of them.
+
+    ``scored_by`` is their metric, ``splits`` the sentence on how rows were split, ``test_ratio``
+    that of test to training rows, ``friedman`` the sentence of that test, if there was one, and
+    ``unit`` what was averaged: splits of one data set, or data sets.
+    """
+
+    file: str
+    scored_by: str
+    unit: str
+    splits: str
+    test_ratio: float | None
+    rope: float
+    friedman: str = ""
+    steps: tuple[StepRecord, ...]
+    datasets: tuple[DatasetRecord, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:
     """Everything that ``mercer compare`` found but for scores, predictions and curves.
 
@@ -264,7 +326,9 @@ class ComparisonRecord:
     Attributes
     ----------
     question : QuestionRecord
-        Table, target, columns and classes.
+        Table, target, columns and classes; nothing of these for scores from elsewhere.
+    elsewhere : ElsewhereRecord or None
+        Where scores come from that were not measured here; None where they were.
     metric, metric_reason : str
         What models are judged by, and why.
     lower_is_better : bool
@@ -316,6 +380,7 @@ class ComparisonRecord:
 
     kind: str = "comparison"
     question: QuestionRecord
+    elsewhere: ElsewhereRecord | None = None
     metric: str
     metric_reason: str = ""
     lower_is_better: bool = False
@@ -334,12 +399,12 @@ class ComparisonRecord:
     leader: str
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
-    hard_rows: HardRowsRecord
+    hard_rows: HardRowsRecord = HardRowsRecord(count=0, tested=0, rows=())
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
-    map: MapRecord
-    fit_command: str
-    python: str
+    map: MapRecord = MapRecord()
+    fit_command: str = ""
+    python: str = ""
     versions: Mapping[str, str]
     machine: Mapping[str, str | int | float | None] = field(default_factory=dict)
     seed: int

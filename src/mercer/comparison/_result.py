@@ -32,6 +32,7 @@ Section = tuple[str, pd.DataFrame]
 
 # Columns of plain text.
 _WIDTH = 80
+_MOST_NAMED = 12  # estimators in a sentence
 _FEW_ROUNDS = 5  # below which only what is very different can be told apart
 
 
@@ -251,7 +252,7 @@ class RoundsComparison(ShownAsTables):
             least, most = float(self.costs.min()), float(self.costs.max())
         intervals = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
         table = table.join(cut_to_possible(intervals, least, most))
-        table = table.join(self._against_best(means))
+        table = table.join(against_best(means, self.pairs, self.confidence_level))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()
         table["n_rows_fitted"] = pd.Series(self.n_rows_fitted, dtype="Int64")
@@ -266,20 +267,6 @@ class RoundsComparison(ShownAsTables):
     def leader(self) -> str:
         """The estimator with the best mean score; of equals, the first by name."""
         return str(self.summary.index[0])
-
-    def _against_best(self, means: "pd.Series[float]") -> pd.DataFrame:
-        """How far everybody is behind the leader, and whether that is more than chance."""
-        leader = str(means.index[0])
-        rows: dict[str, tuple[float, float, str]] = {leader: (0.0, np.nan, "best")}
-        corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in self.pairs.itertuples()}
-        for name in means.index[1:]:
-            pvalue = corrected[frozenset((leader, name))]
-            verdict = "worse" if pvalue < 1 - self.confidence_level else "not told apart"
-            # NaN: one round only
-            rows[name] = (abs(means[leader] - means[name]), pvalue,
-                          "" if np.isnan(pvalue) else verdict)  # fmt: skip
-        columns = ["difference", "pvalue", "against_best"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     @property
     def answer(self) -> str:
@@ -299,18 +286,7 @@ class RoundsComparison(ShownAsTables):
         if leader == self.floor:
             return f"Nothing scores better than {leader}, which any model must beat."
         rivals = table[table.index != self.floor]
-        alike, worse = (
-            rivals.loc[rivals["against_best"] == verdict, "pvalue"]
-            for verdict in ("not told apart", "worse")
-        )
-        parts = []
-        if not alike.empty:
-            names = listed([leader, *alike.index])
-            parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
-            if not worse.empty:
-                parts.append(f"{listed(worse.index)} {_are(worse)} worse{_p(worse, worst=True)}")
-        elif not worse.empty:
-            parts.append(f"{leader} is better than {listed(worse.index)}{_p(worse, worst=True)}")
+        parts = who_is_ahead(leader, rivals)
         everyone = list(rivals.index)
         return "; ".join([*parts, *self._above_floor(everyone), *self._sampled(everyone)]) + "."
 
@@ -369,6 +345,42 @@ class RoundsComparison(ShownAsTables):
             f"<RoundsComparison of {len(self.scores.columns)} estimators in {len(self.rounds)} "
             "rounds: print it, or see .summary, .pairs and .answer>"
         )
+
+
+def against_best(
+    means: "pd.Series[float]", pairs: pd.DataFrame, confidence_level: float
+) -> pd.DataFrame:
+    """Return how far everybody is behind the first, and whether that is more than chance."""
+    leader = str(means.index[0])
+    rows: dict[str, tuple[float, float, str]] = {leader: (0.0, np.nan, "best")}
+    corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in pairs.itertuples()}
+    for name in means.index[1:]:
+        pvalue = corrected[frozenset((leader, name))]
+        verdict = "worse" if pvalue < 1 - confidence_level else "not told apart"
+        # NaN: one round only
+        rows[name] = (abs(means[leader] - means[name]), pvalue,
+                      "" if np.isnan(pvalue) else verdict)  # fmt: skip
+    columns = ["difference", "pvalue", "against_best"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def who_is_ahead(leader: str, rivals: pd.DataFrame) -> list[str]:
+    """Say who is not told apart from the leader and who is worse, as ``against_best`` has it."""
+    alike, worse = (
+        rivals.loc[rivals["against_best"] == verdict, "pvalue"]
+        for verdict in ("not told apart", "worse")
+    )
+    parts = []
+    if not alike.empty:
+        names = listed([leader, *alike.index], most=_MOST_NAMED)
+        parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
+        if not worse.empty:
+            who = listed(worse.index, most=_MOST_NAMED)
+            parts.append(f"{who} {_are(worse)} worse{_p(worse, worst=True)}")
+    elif not worse.empty:
+        who = listed(worse.index, most=_MOST_NAMED)
+        parts.append(f"{leader} is better than {who}{_p(worse, worst=True)}")
+    return parts
 
 
 def mean_interval(

@@ -18,6 +18,7 @@ from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
 from mercer.report.comparison._decision import view_decision
+from mercer.report.comparison._elsewhere import render_elsewhere
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
     ModelLine,
@@ -71,6 +72,8 @@ def write_comparison_report(
 def render_comparison(comparison: ComparisonFolder) -> str:
     """Return the text of the page."""
     record, curves = comparison.record, comparison.curves
+    if record.elsewhere is not None:
+        return render_elsewhere(comparison, record.elsewhere)
     question = record.question
     classes = class_shares(question)
     lines = [model_line(model) for model in record.models]
