@@ -26,7 +26,8 @@ Results = Annotated[
         "--from",
         metavar="FILE",
         help="Scores of models on splits, as from cross_validate, skore, MLflow, AutoGluon or "
-        "TabArena, instead of a table: nothing is fitted. Here --metric names their column.",
+        "TabArena, or their predictions beside the truth, instead of a table: nothing is fitted. "
+        "Here --metric names the column of scores.",
     ),
 ]
 Better = Annotated[
@@ -81,7 +82,10 @@ def compare_results(
         table = reading.read(file)
         say("testing …")
         asked = {name: value for name, value in options.items() if value is not None}
-        found = comparing.compare_scores(table.frame, random_state=seed, **asked)
+        if not asked and comparing.truth_column(table.frame) is not None:
+            found = comparing.compare_predictions(table.frame)
+        else:
+            found = comparing.compare_scores(table.frame, random_state=seed, **asked)
         record = comparing.record_scores(found, table.name, seed=seed)
         comparing.write_scores(output, record, comparing.score_lines(found))
         with one_at_a_time(output):
@@ -108,8 +112,8 @@ def _print_source(
     screen.print(f"[bold]{escape(one_line(elsewhere.file))}[/]: {models}, {over}")
     print_notes(elsewhere.notes)
     screen.print(escape(one_line(f"{record.metric_reason} {elsewhere.splits}")))
-    if elsewhere.friedman:
-        said = elsewhere.friedman[:1].upper() + elsewhere.friedman[1:]
+    if elsewhere.overall:
+        said = elsewhere.overall[:1].upper() + elsewhere.overall[1:]
         screen.print(escape(one_line(f"{said}.")))
 
 
@@ -122,8 +126,11 @@ def _short(name: str) -> str:
 def _print_steps(screen: Console, elsewhere: "ElsewhereRecord") -> None:
     """Print the neighbours in the ranking, with the probabilities of the Bayesian test."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for head, side in (("ahead", "left"), ("behind", "left"), ("p", "right"),
-                       ("better", "right"), ("same", "right"), ("worse", "right")):  # fmt: skip
+    has_chances = any(step.p_same is not None for step in elsewhere.steps)
+    heads = [("ahead", "left"), ("behind", "left"), ("p", "right")]
+    if has_chances:
+        heads += [("better", "right"), ("same", "right"), ("worse", "right")]
+    for head, side in heads:
         table.add_column(head, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for step in elsewhere.steps[:_MOST_STEPS]:
         chances = (step.p_ahead, step.p_same, step.p_behind)
@@ -131,12 +138,15 @@ def _print_steps(screen: Console, elsewhere: "ElsewhereRecord") -> None:
             escape(_short(step.ahead)),
             escape(_short(step.behind)),
             p_number(step.corrected),
-            *(percent(one) for one in chances),
+            *(percent(one) for one in chances if has_chances),
         )
-    screen.print(
-        "\nFrom one rank to the next: p after Holm's correction over all pairs, and how probable "
-        f"it is that the one ahead is better, within {elsewhere.rope:g}, or worse:"
-    )
+    said = "From one rank to the next: p after Holm's correction over all pairs"
+    if has_chances:
+        said += (
+            ", and how probable it is that the one ahead is better, within "
+            f"{elsewhere.rope:g}, or worse"
+        )
+    screen.print(f"\n{said}:")
     screen.print(table)
     if len(elsewhere.steps) > _MOST_STEPS:
         rest = len(elsewhere.steps) - _MOST_STEPS

@@ -32,6 +32,8 @@ from mercer.comparison._datasets import (
 )
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
 from mercer.comparison._elsewhere import ScoresComparison, compare_scores
+from mercer.comparison._elsewhere_predictions import compare_predictions
+from mercer.comparison._elsewhere_predictions import truth_column as truth_column
 from mercer.comparison._elsewhere_record import record_scores as record_scores
 from mercer.comparison._elsewhere_record import score_lines as score_lines
 from mercer.comparison._folder import ComparisonFolder, read_comparison
@@ -99,6 +101,7 @@ __all__ = [
     "compare",
     "compare_in_rounds",
     "compare_over_datasets",
+    "compare_predictions",
     "compare_scores",
     "confusion_counts",
     "corrected_t_test",
@@ -138,6 +141,7 @@ _FOR_MERCER = (
     "record_comparison",
     "record_scores",
     "score_lines",
+    "truth_column",
     "write_comparison",
     "write_scores",
 )

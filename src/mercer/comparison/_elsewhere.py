@@ -14,11 +14,13 @@ from mercer.comparison._result import (
     Section,
     ShownAsTables,
     against_best,
+    cut_to_possible,
     mean_interval,
     who_is_ahead,
 )
 from mercer.comparison._score_table import Better, ScoreTable, score_table
 from mercer.comparison.tests._bayesian import bayesian_correlated_t_test
+from mercer.comparison.tests._cochran import CochranResult
 from mercer.comparison.tests._on_splits import corrected_t_test
 from mercer.comparison.tests._pairs import (
     PairedTestResult,
@@ -73,8 +75,10 @@ class ScoresComparison(ShownAsTables):
         A row for each data set: ``splits``, ``best`` and its ``score``, ``alike`` (how many others
         are not told apart from the best), and how many of its neighbours in rank are told apart,
         by p-values that are corrected over its pairs (``apart``) and by plain ones (``plain``).
-    friedman : FriedmanResult or None
-        Whether ranks over data sets differ at all; None for one data set or two models.
+    unit : {"split", "data set", "row"}
+        What a row of ``scores`` is.
+    overall : FriedmanResult, CochranResult or None
+        Whether any two differ at all: of ranks over data sets, or of predictions.
     results : dict
         The full result of each test of ``pairs``, by test and names.
     rope : float
@@ -91,7 +95,8 @@ class ScoresComparison(ShownAsTables):
     pairs: pd.DataFrame
     neighbours: pd.DataFrame
     datasets: pd.DataFrame
-    friedman: FriedmanResult | None
+    unit: str
+    overall: FriedmanResult | CochranResult | None
     results: Results
     rope: float
     confidence_level: float
@@ -100,11 +105,6 @@ class ScoresComparison(ShownAsTables):
     def leader(self) -> str:
         """The model with the best mean score or rank; of equals, the first by name."""
         return str(self.summary.index[0])
-
-    @property
-    def unit(self) -> str:
-        """What a row of ``scores`` is: a split or a data set."""
-        return "split" if len(self.table.scores) == 1 else "data set"
 
     @property
     def n_apart(self) -> int:
@@ -119,10 +119,10 @@ class ScoresComparison(ShownAsTables):
         answer = f"{'; '.join(who_is_ahead(self.leader, self.summary.iloc[1:]))}."
         if len(self.neighbours) == 1:
             return answer
-        is_are = "is" if self.n_apart == 1 else "are"
+        apart = f"{self.n_apart} are" if self.n_apart > 1 else ("none is", "one is")[self.n_apart]
         return (
             f"{answer} Of {count_of(len(self.neighbours), 'step')} from one rank to the next, "
-            f"{self.n_apart} {is_are} more than chance explains."
+            f"{apart} more than chance explains."
         )
 
     def _sections(self) -> list[Section]:
@@ -223,7 +223,7 @@ def compare_scores(
         for name, scores in table.scores.items()
         if overlap is not None and len(scores) > 1
     }
-    friedman = None
+    overall = None
     if len(table.scores) == 1:
         ((dataset, scores),) = table.scores.items()
         name, lower, goodness = table.metric, table.lower_is_better, sign * scores
@@ -235,24 +235,25 @@ def compare_scores(
         scores = pd.DataFrame(ranks, means.index, means.columns)
         name, lower, goodness, overlap = _RANK, True, sign * _in_one_unit(means, table), 0.0
         if len(means.columns) > 2:
-            friedman = friedman_test(sign * means, confidence_level=level)
+            overall = friedman_test(sign * means, confidence_level=level)
         pairs, found = _over_datasets(goodness, level)
         rng = check_random_state(random_state)
         posterior = _posterior_over_datasets(goodness, rope, rng)
     means_of = (scores.mean() if lower else -scores.mean()).round(12)
     order = list(means_of.sort_index().sort_values(kind="stable").index)
     shown = [*pairwise(order), *((order[0], other) for other in order[2:])]
-    pairs = _with_posteriors(pairs, {pair: posterior(*pair) for pair in shown})
+    pairs = with_posteriors(pairs, {pair: posterior(*pair) for pair in shown})
     return ScoresComparison(
         table=table,
         metric=name,
         lower_is_better=lower,
         scores=scores[order],
-        summary=_summary(scores[order], pairs, overlap, level),
+        summary=_summary(scores[order], pairs, overlap, level, by_rank=name == _RANK),
         pairs=pairs,
-        neighbours=_neighbours(pairs, order),
+        neighbours=neighbours_of(pairs, order),
         datasets=_dataset_table(table, by_dataset, level),
-        friedman=friedman,
+        unit="split" if len(table.scores) == 1 else "data set",
+        overall=overall,
         results=found,
         rope=rope,
         confidence_level=level,
@@ -329,7 +330,7 @@ def _in_one_unit(means: pd.DataFrame, table: ScoreTable) -> pd.DataFrame:
     return means.div(medians, axis=0)
 
 
-def _with_posteriors(
+def with_posteriors(
     pairs: pd.DataFrame, posteriors: Mapping[tuple[str, str], BayesianResult | None]
 ) -> pd.DataFrame:
     """Return the pairs with the probabilities of those that have them."""
@@ -343,7 +344,7 @@ def _with_posteriors(
     return pairs.assign(**dict(zip(POSTERIOR, np.reshape(found, (-1, 3)).T, strict=True)))
 
 
-def _neighbours(pairs: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+def neighbours_of(pairs: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """Return the pairs of neighbours in a ranking, the one ahead first."""
     turned = pairs.rename(
         columns={"a": "b", "b": "a", "low": "high", "high": "low",
@@ -355,12 +356,19 @@ def _neighbours(pairs: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
 
 def _summary(
-    scores: pd.DataFrame, pairs: pd.DataFrame, overlap: float | None, level: float
+    scores: pd.DataFrame,
+    pairs: pd.DataFrame,
+    overlap: float | None,
+    level: float,
+    *,
+    by_rank: bool,
 ) -> pd.DataFrame:
     """Return a line for each model, in the order of the columns."""
     table = pd.DataFrame({"score": scores.mean()}).rename_axis("model")
     bounds = [mean_interval(scores[name], overlap or 0.0, level) for name in scores]
     table[["low", "high"]] = np.reshape(bounds, (-1, 2))
+    if by_rank:
+        table[["low", "high"]] = cut_to_possible(table[["low", "high"]], 1.0, len(table))
     return table.join(against_best(table["score"], pairs, level))
 
 
@@ -373,7 +381,7 @@ def _dataset_table(table: ScoreTable, tested: Mapping[str, _Tested], level: floa
         line = {"splits": len(scores), "best": order[0], "score": float(scores[order[0]].mean())}
         if name in tested:
             pairs, _ = tested[name]
-            steps = _neighbours(pairs, order)
+            steps = neighbours_of(pairs, order)
             with_best = pairs[(pairs["a"] == order[0]) | (pairs["b"] == order[0])]
             line["alike"] = int((with_best["pvalue_holm"] >= 1 - level).sum())
             line["apart"] = int((steps["pvalue_holm"] < 1 - level).sum())

@@ -36,7 +36,7 @@ def record_scores(comparison: ScoresComparison, file: str, *, seed: int) -> Comp
             splits=table.splits_reason,
             test_ratio=table.overlap,
             rope=comparison.rope,
-            friedman=str(comparison.friedman or ""),
+            overall=str(comparison.overall or ""),
             steps=_steps(comparison),
             datasets=_datasets(comparison),
             notes=table.notes,
@@ -65,8 +65,14 @@ def record_scores(comparison: ScoresComparison, file: str, *, seed: int) -> Comp
 
 
 def score_lines(comparison: ScoresComparison) -> pd.DataFrame:
-    """Return what is averaged with a line for each model and split (or data set), from 0 on."""
-    scores = comparison.scores.set_axis(range(len(comparison.scores)), axis=0)
+    """Return what is averaged, a line for each model and split or data set, from 0 on.
+
+    Of predictions there is one line for each model, its accuracy.
+    """
+    scores = comparison.scores
+    if comparison.unit == "row":
+        scores = scores.mean().to_frame().T
+    scores = scores.set_axis(range(len(scores)), axis=0)
     lines = (
         scores.rename_axis("split")
         .reset_index()

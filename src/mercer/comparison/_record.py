@@ -300,8 +300,8 @@ class ElsewhereRecord:
     """Where scores from elsewhere come from, and what was made of them.
 
     ``scored_by`` is their metric, ``splits`` the sentence on how rows were split, ``test_ratio``
-    that of test to training rows, ``friedman`` the sentence of that test, if there was one, and
-    ``unit`` what was averaged: splits of one data set, or data sets.
+    that of test to training rows, ``overall`` the sentence of the test of all models, if there was
+    one, and ``unit`` what was averaged: splits of one data set, data sets, or rows.
     """
 
     file: str
@@ -310,7 +310,7 @@ class ElsewhereRecord:
     splits: str
     test_ratio: float | None
     rope: float
-    friedman: str = ""
+    overall: str = ""
     steps: tuple[StepRecord, ...]
     datasets: tuple[DatasetRecord, ...]
     notes: tuple[str, ...]

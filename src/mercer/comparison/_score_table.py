@@ -258,11 +258,8 @@ def _from_wide(results: pd.DataFrame, metric: str | None) -> _Lines:
     dataset = _first(results, _DATASETS)
     splits = _all(results, _SPLITS) or _all(results, _SEEDS)[:1]
     aside = {dataset, *splits, *_all(results, _TRAIN), *_all(results, _TEST)}
-    models = [
-        name
-        for name in results
-        if name not in aside and is_numeric_dtype(results[name]) and "unnamed" not in name.lower()
-    ]
+    models = [name for name in results if name not in aside and is_numeric_dtype(results[name])]
+    models = models[1:] if models and _is_count(results[models[0]]) else models
     if dataset is None:  # a first column of text names data sets
         first = results.columns[0]
         is_named = first not in aside and not is_numeric_dtype(results[first])
@@ -290,6 +287,12 @@ def _from_wide(results: pd.DataFrame, metric: str | None) -> _Lines:
         share=None,
         notes=(),
     )
+
+
+def _is_count(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column counts lines, as the index does that pandas writes."""
+    values = column.to_numpy()
+    return any(np.array_equal(values, np.arange(len(values)) + first) for first in (0, 1))
 
 
 def _split_names(
@@ -351,7 +354,8 @@ def _is_lower(long: _Lines) -> bool:
     own = _direction(long.score)
     if _plain(long.score) in ("score", "testscore", "scoretest", "metricerror"):
         return own == "lower"  # skore tells by itself; scorers and AutoGluon turn errors round
-    names = {own} if own else {_direction(name) for name in long.metrics.values()}
+    metrics = long.metrics.values() if long.score else ()
+    names = {own} if own else {_direction(name) for name in metrics}
     if len(names) == 1 and None not in names:
         if names == {"lower"} and long.lines["score"].max() <= 0 > long.lines["score"].min():
             return False  # an error that was turned round, so that more is better
