@@ -27,9 +27,15 @@ def long(n_splits=5, datasets=("adult",), **names):
         ({}, {}),
         ({"model": "estimator", "score": "test_accuracy"}, {}),  # cross_validate, put together
         ({"model": "framework", "dataset": "task", "split": "fold", "score": "acc"}, {}),  # AMLB
-        ({"model": "params.model", "split": "params.fold", "score": "metrics.roc_auc"}, {}),  # MLflow
+        (
+            {"model": "params.model", "split": "params.fold", "score": "metrics.roc_auc"},
+            {},
+        ),  # MLflow
         ({"model": "tags.mlflow.runName", "score": "metrics.f1"}, {}),
-        ({"model": "Model", "split": "Fold", "score": "score_test"}, {}),  # AutoGluon's leaderboards
+        (
+            {"model": "Model", "split": "Fold", "score": "score_test"},
+            {},
+        ),  # AutoGluon's leaderboards
         ({"score": "result"}, {"better": "higher"}),
         ({"score": "my_number"}, {"metric": "my_number", "better": "higher"}),
     ],
@@ -71,7 +77,9 @@ def test_tabarena_s_errors_are_lower_is_better_by_data_set_and_test_a_third():
     assert found.lower_is_better
     assert found.metrics == {"a": "error by roc_auc", "b": "error by rmse"}
     assert (found.overlap, found.has_units) == (pytest.approx(1 / 2), True)
-    assert found.notes == ("18 of 54 scores are imputed, as the table says; they count like the others.",)
+    assert found.notes == (
+        "18 of 54 scores are imputed, as the table says; they count like the others.",
+    )
 
 
 def test_skore_s_lines_are_of_one_metric_on_test_rows():
@@ -79,7 +87,9 @@ def test_skore_s_lines_are_of_one_metric_on_test_rows():
     for name, higher in (("accuracy", True), ("log_loss", False)):
         for source in ("train", "test"):
             part = long().drop(columns="dataset").rename(columns={"model": "estimator"})
-            lines.append(part.assign(name=name, greater_is_better=higher, data_source=source, label=None))
+            lines.append(
+                part.assign(name=name, greater_is_better=higher, data_source=source, label=None)
+            )
     table = pd.concat(lines, ignore_index=True)
     first = score_table(table)
     assert (first.metric, first.lower_is_better) == ("accuracy", False)
@@ -88,7 +98,10 @@ def test_skore_s_lines_are_of_one_metric_on_test_rows():
     assert (second.metric, second.lower_is_better) == ("log_loss", True)
     is_second = (table["name"] == "log_loss") & (table["data_source"] == "test")
     (scores,) = second.scores.values()
-    assert scores["svc"].tolist() == table.loc[is_second & (table["estimator"] == "svc"), "score"].tolist()
+    assert (
+        scores["svc"].tolist()
+        == table.loc[is_second & (table["estimator"] == "svc"), "score"].tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +122,9 @@ def test_an_error_that_was_turned_round_is_higher_is_better():
 
 
 def test_a_name_that_does_not_tell_is_asked_about():
-    with pytest.raises(ValueError, match=r"higher or lower 'result' is better is not known.*--better"):
+    with pytest.raises(
+        ValueError, match=r"higher or lower 'result' is better is not known.*--better"
+    ):
         score_table(long(score="result"))
     wide = long().pivot(index="split", columns="model", values="score")
     with pytest.raises(ValueError, match="higher or lower scores are better is not known"):
@@ -179,5 +194,5 @@ def test_a_metric_that_is_not_there_is_refused_with_those_that_are():
     table = long(score="test_accuracy").assign(test_f1=0.5)
     with pytest.raises(ValueError, match="no scores by 'recall'; it has accuracy and f1"):
         score_table(table, metric="recall")
-    with pytest.raises(ValueError, match="Say which scores to compare by.*accuracy or f1"):
+    with pytest.raises(ValueError, match=r"Say which scores to compare by.*accuracy or f1"):
         score_table(table)
