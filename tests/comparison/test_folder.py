@@ -12,10 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from mercer.comparison import (
     ClassRecord,
     ComparisonRecord,
+    ImportancesRecord,
     MapRecord,
     QuestionRecord,
     _folder,
-    add_map,
+    add_last_parts,
     compare_in_rounds,
     read_comparison,
     record_comparison,
@@ -41,7 +42,7 @@ def run():
         record = record_comparison(
             found, question, models={"knn": ("K", "peer"), "bayes": ("B", "peer")}, rows=ROWS,
             metric_reason="", budget_seconds=1, longer_command=None, fit_command="", python="",
-            the_map=MapRecord(), seed=seed,
+            the_map=MapRecord(), importances=ImportancesRecord(), seed=seed,
         )  # fmt: skip
         return found, record
 
@@ -68,7 +69,7 @@ def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatc
             write(path, frame)
 
         monkeypatch.setattr(_folder, "_write_csv", while_another_run_ends)
-    assert not add_map(folder, replace(record, map=MapRecord(method="lda")), POINTS)
+    assert not add_last_parts(folder, replace(record, map=MapRecord(method="lda")), POINTS)
     found = read_comparison(folder)
     assert found.record == other
     assert not list(tmp_path.glob("**/*results.*"))
@@ -78,7 +79,7 @@ def test_a_map_is_added(run, tmp_path):
     found, record = run(1)
     write_comparison(tmp_path, record, found, rows=ROWS, points=POINTS)
     with_map = replace(record, map=MapRecord(method="lda"))
-    assert add_map(tmp_path, with_map, POINTS)
+    assert add_last_parts(tmp_path, with_map, POINTS)
     assert read_comparison(tmp_path).record == with_map
 
 

@@ -347,7 +347,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 def test_the_score_chart_draws_means_intervals_and_splits():
     lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
-    drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
+    drawn = str(draw_scores(lines, splits, "accuracy"))
     assert drawn.count("interval") == 3  # the floor is off the scale
     assert drawn.count("off-scale") == 1
     assert drawn.count("points outline") == 1  # logistic is worse
@@ -361,11 +361,66 @@ def test_the_score_chart_draws_means_intervals_and_splits():
     assert (second - first) / (stop - start) == pytest.approx(0.25, abs=1e-3)
 
 
+@pytest.mark.parametrize(("metric", "last"), [("accuracy", 1.0), ("log-loss", 1.2)])
+def test_an_axis_of_shares_ends_at_one(metric, last):
+    content = make_content()
+    for model in content["models"][:2]:
+        model.update(score=0.99, low=0.9, high=1.1)
+    lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
+    drawn = str(draw_scores(lines, {"fisher": np.array([0.99, 1.1])}, metric))
+    ticks = [float(text) for text in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
+    assert 1.0 in ticks
+    assert (max(ticks) > 1) == (last > 1)
+
+
+def test_scores_next_to_one_are_not_written_as_one(tmp_path):
+    content = make_content()
+    content["models"][0].update(score=0.9996, high=0.99996)
+    said = _part(write_comparison_report(write_folder(tmp_path, content=content)), "ranking")
+    assert "0.9996" in said
+    assert "0.99996" in said
+    assert "1.000" not in said
+
+
+def other_metrics():
+    """What the rounds say by log loss, of which less is better; svc has none."""
+    lines = [
+        {"name": name, "score": value, "low": low, "high": high, "difference": gap, "pvalue": p,
+         "against_best": standing}
+        for name, value, low, high, gap, p, standing in (
+            ("logistic", 0.21, 0.11, 0.31, 0.0, None, "best"),
+            ("fisher", 0.32, 0.22, 0.42, 0.11, 0.021, "worse"),
+            ("dummy", 1.05, None, None, 0.84, 0.0002, "worse"),
+            ("svc", None, None, None, None, None, ""),
+        )
+    ]  # fmt: skip
+    pairs = [
+        {"a": "logistic", "b": "fisher", "difference": 0.11, "low": 0.02, "high": 0.2,
+         "pvalue": 0.007, "corrected": 0.021, "verdict": "logistic is better"}
+    ]  # fmt: skip
+    return [{"metric": "log-loss", "lower_is_better": True, "models": lines, "pairs": pairs,
+             "answer": f"logistic is better than fisher, says {NASTY}."}]  # fmt: skip
+
+
+def test_other_metrics_have_a_table_a_chart_and_pairs_of_their_own(tmp_path):
+    content = make_content(other_metrics=other_metrics())
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(path, "ranking")
+    assert "By log loss" in said
+    assert "lower is better" in said
+    assert "0.110 to 0.310" in said
+    assert re.search("worse *, p = 0.021", said)
+    assert "All 1 pair: 1 differs" in said
+    assert said.index("logistic the logistic") < said.index("By log loss") < said.index("0.210")
+    assert "by all 2 metrics together" in _part(path, "measured")
+    assert NASTY not in path.read_text(encoding="utf-8")
+
+
 def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
+    drawn = str(draw_scores(lines, {}, "accuracy"))
     assert "off-scale" not in drawn
 
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mercer._system.vocabulary import METRICS
-from mercer._system.words import listed
 from mercer.cli._compare_scores import (
     Better,
     Results,
@@ -31,6 +29,7 @@ from mercer.cli._deciding import (
     read_rule,
     without_few_rows,
 )
+from mercer.cli._metrics import Metric, metrics_reason, read_metrics
 from mercer.cli._output import (
     Device,
     check_folder,
@@ -75,13 +74,7 @@ def compare(
             "laplacian-svc and roweis-saul."
         ),
     ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="accuracy, balanced, f1, auc, average-precision, log-loss or cost; default: "
-            "accuracy, balanced accuracy where a class is rare, or cost with --costs."
-        ),
-    ] = None,
+    metric: Metric = None,
     costs: Costs = None,
     recall: Recall = None,
     budget: Annotated[
@@ -152,8 +145,6 @@ def compare(
         )
         return
     refuse_without_results({"--better": better, "--test-share": test_share, "--rope": rope})
-    if metric is not None and metric not in METRICS:
-        raise ValueError(f"--metric takes {listed(list(METRICS), word='or')}; got {metric!r}.")
     start = time.perf_counter()
     if jobs is not None and scheduler is not None:
         raise ValueError("Give --jobs or --scheduler, not both.")
@@ -161,8 +152,7 @@ def compare(
         with connected(scheduler):  # what is wrong with it is said before any work is done
             pass
     check_rule(costs, recall)
-    if metric == "cost" and costs is None:
-        raise ValueError("Give --costs with --metric cost: a table of what mistakes cost.")
+    metrics = read_metrics(metric, costs)
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
     place = resolve_device(device)
@@ -172,14 +162,15 @@ def compare(
     with status("reading the table …") as say:
         rows, data = _read(table, target, reading)
         rule = read_rule(costs, recall, data)
-        if metric is None and costs is not None:
-            judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
-        elif metric is None:
-            judge, reason = comparing.choose_metric(data.y)
+        if metrics is not None:
+            reason = metrics_reason(metrics)
+        elif costs is not None:
+            metrics, reason = ["cost"], f"Scored by the mean cost of a row, by the table {costs}."
         else:
-            judge, reason = metric, f"Scored by {METRICS[metric].words}, as asked for."
+            judge, reason = comparing.choose_metric(data.y)
+            metrics = [judge]
         options: Any = {
-            "balanced": judge == "balanced" and costs is None,
+            "balanced": metrics[0] == "balanced" and costs is None,
             "max_rows": max_rows_within(seconds),
             "device": place,
         }
@@ -198,7 +189,7 @@ def compare(
                 data.X,
                 data.y,
                 budget=max(0.5 * seconds, _SHARE_FOR_ROUNDS * seconds - spent),
-                metric=judge,
+                metric=metrics,
                 costs=rule.costs,
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
@@ -218,9 +209,9 @@ def compare(
     }  # fmt: skip
     comparison, too_few = without_few_rows(comparison)
     path = str(output / "table.csv") if table is None else table
-    # What was asked for is kept and printed before the map is drawn, from time that is left.
+    # What was asked for is kept and printed first; all else is made from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
-    points, the_map = views.no_map(why)
+    points, the_map, importances = views.without_last_parts(why)
     record = comparing.record_comparison(
         comparison,
         comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
@@ -234,6 +225,7 @@ def compare(
             comparison.leader, path, data, seed=seed, reading=reading, rule=rule, **options
         ),
         the_map=the_map,
+        importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
         familiarity=familiarity_of_rows(data.X, seed),
@@ -244,10 +236,13 @@ def compare(
         print_ranking(record)
     if not comparison.interrupted:
         left = (1 - _SHARE_FOR_WRITING) * seconds - (time.perf_counter() - start)
-        with status("drawing a map …"):
-            points, the_map = views.draw_map_within(data, seed, left)
-        record = replace(record, map=the_map)
-        if not comparing.add_map(output, record, points):
+        leaders = views.Leaders.of(comparison, pipelines, record.leaders)
+        with status("drawing a map, and asking which columns count …"):
+            points, the_map, importances = views.last_parts_within(
+                data, leaders, seed, left, seconds
+            )
+        record = replace(record, map=the_map, importances=importances)
+        if not comparing.add_last_parts(output, record, points):
             comparing.write_comparison(output, record, comparison, points=points, **files)
     with one_at_a_time(output):
         page = write_comparison_report(output)

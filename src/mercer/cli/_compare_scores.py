@@ -1,6 +1,7 @@
 """``mercer compare --from``: verdicts on scores that are there already, with nothing fitted."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -96,7 +97,9 @@ def compare_results(
     screen = console(soft_wrap=True)
     if record.elsewhere is not None:
         _print_source(screen, record, record.elsewhere)
-        screen.print(ranking_table(record, _short))
+        models = [replace(model, name=_short(model.name)) for model in record.models]
+        level = record.confidence_level
+        screen.print(ranking_table(record.metric, models, level, costs=False))
         screen.print(f"\n[bold]{escape(one_line(record.answer))}[/]")
         _print_steps(screen, record.elsewhere)
     screen.print(f"\nResults: {escape(one_line(str(output)))}")

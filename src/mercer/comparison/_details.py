@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, precision_recall_curve
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
 
 from mercer.comparison._result import RoundsComparison
 
@@ -113,10 +118,10 @@ def far_counts(
 
 
 def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
-    """Return precision–recall curves and the calibration of a model, over all rounds.
+    """Return precision–recall and ROC curves and the calibration of a model, over all rounds.
 
-    With two classes both are those of the rarer one. With more, there is a precision–recall curve
-    per class, and calibration is how often the predicted class is right.
+    With two classes all are those of the rarer one. With more, there is a curve of either kind per
+    class, and calibration is how often the predicted class is right.
 
     Parameters
     ----------
@@ -131,14 +136,14 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
         Plain numbers and lists, as a report reads them.
     """
     if name not in comparison.outputs:
-        return {"precision_recall": [], "calibration": None}
+        return {"precision_recall": [], "roc": [], "calibration": None}
     outputs = comparison.outputs[name].astype(float)
     classes = comparison.classes
     truth = np.searchsorted(classes, comparison.predictions["y_true"].to_numpy())
     is_binary = len(classes) == 2
     positive = int(np.searchsorted(classes, comparison.positive))
     shown = [positive] if is_binary else list(range(min(len(classes), _MOST_CLASSES)))
-    lines = [_precision_recall(truth == c, outputs[:, c], str(classes[c])) for c in shown]
+    given = [(truth == c, outputs[:, c], str(classes[c])) for c in shown]
     calibration = None
     if comparison.has_probabilities[name]:
         calibration = (
@@ -146,7 +151,11 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
             if is_binary
             else _calibration(outputs.max(axis=1), truth == outputs.argmax(axis=1), None)
         )
-    return {"precision_recall": lines, "calibration": calibration}
+    return {
+        "precision_recall": [_precision_recall(*one) for one in given],
+        "roc": [_roc(*one) for one in given if 0 < one[0].sum() < len(truth)],
+        "calibration": calibration,
+    }
 
 
 def _precision_recall(
@@ -159,6 +168,20 @@ def _precision_recall(
         "share": float(is_positive.mean()),
         "recall": recall.round(5).tolist(),
         "precision": precision.round(5).tolist(),
+    }
+
+
+def _roc(is_positive: NDArray[np.bool_], values: NDArray[np.float64], label: str) -> dict[str, Any]:
+    alarms, found, _ = roc_curve(is_positive, values)
+    # Both rise, so that points at equal steps of their sum leave out no corner that can be seen.
+    way = alarms + found
+    grid = np.linspace(0.0, 2.0, _MOST_STEPS + 1)
+    kept = np.unique([0, *np.searchsorted(way, grid).clip(max=len(way) - 1), len(way) - 1])
+    return {
+        "class": label,
+        "area": float(roc_auc_score(is_positive, values)),
+        "false_alarms": alarms[kept].round(5).tolist(),
+        "recall": found[kept].round(5).tolist(),
     }
 
 

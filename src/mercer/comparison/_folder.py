@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,21 @@ from mercer.comparison._record import (
     FarRowsRecord,
     HardRowRecord,
     HardRowsRecord,
+    ImportancesRecord,
     MapRecord,
+    MetricScoreRecord,
     ModelRecord,
+    ModelThresholdsRecord,
+    OtherMetricRecord,
     PairRecord,
     QuestionRecord,
+    RareClassRecord,
     SetsRecord,
     SplitsRecord,
+    ThresholdRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._thresholds import rare_class_tables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
 _COMMAND = "mercer compare"
@@ -44,6 +51,7 @@ _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
 _FAR = 0.05  # Rows with a familiarity below this lie far out.
+_MOST_RARE = 3  # So many rare classes are shown with thresholds.
 _MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
 
@@ -81,6 +89,7 @@ def record_comparison(
     fit_command: str,
     python: str,
     the_map: MapRecord,
+    importances: ImportancesRecord,
     seed: int,
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
@@ -93,6 +102,7 @@ def record_comparison(
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
+    leaders = _leaders(comparison, models)
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
     return ComparisonRecord(
@@ -114,9 +124,11 @@ def record_comparison(
         answer=comparison.answer,
         too_few_rounds=comparison.has_few_rounds,
         longer_command=longer_command,
+        other_metrics=tuple(map(_other_metric_record, comparison.also_by.values())),
         leader=comparison.leader,
-        leaders=_leaders(comparison, models),
+        leaders=leaders,
         decision=decision,
+        rare_classes=_rare_class_records(comparison, leaders),
         hard_rows=HardRowsRecord(
             count=hard["count"],
             tested=hard["tested"],
@@ -125,6 +137,7 @@ def record_comparison(
         far_rows=_far_rows_record(comparison, familiarity),
         sets=_sets_record(comparison, sets_coverage),
         map=the_map,
+        importances=importances,
         fit_command=fit_command,
         python=python,
         versions=versions(),
@@ -152,6 +165,28 @@ def _sets_record(comparison: RoundsComparison, coverage: float | None) -> SetsRe
     return SetsRecord(model=str(best), coverage=coverage, **set_counts(comparison, best))
 
 
+def _rare_class_records(
+    comparison: RoundsComparison, leaders: tuple[str, ...]
+) -> tuple[RareClassRecord, ...]:
+    """Return what it takes the leaders to find rare classes: the rarest, where there are many."""
+    truth = comparison.predictions["y_true"].astype(str)
+    tables = rare_class_tables(comparison, leaders)
+    return tuple(
+        RareClassRecord(
+            name=label,
+            rows=int((truth == label).sum()),
+            tested=len(truth),
+            models=tuple(
+                ModelThresholdsRecord(
+                    model=name, lines=tuple(ThresholdRecord(**line) for line in _without_nan(table))
+                )
+                for name, table in by_model.items()
+            ),
+        )
+        for label, by_model in list(tables.items())[:_MOST_RARE]
+    )
+
+
 def _model_records(
     comparison: RoundsComparison, models: Mapping[str, tuple[str, str]]
 ) -> tuple[ModelRecord, ...]:
@@ -163,6 +198,21 @@ def _model_records(
         for count in ("bytes", "n_rows_fitted"):
             line[count] = None if line[count] is None else int(line[count])
     return tuple(ModelRecord(**line) for line in lines)
+
+
+def _other_metric_record(comparison: RoundsComparison) -> OtherMetricRecord:
+    """Return what the rounds say by the metric of this comparison."""
+    kept = [one.name for one in fields(MetricScoreRecord) if one.name != "name"]
+    scored = comparison.summary.loc[list(comparison.scores), kept]
+    scored = scored.reindex(comparison.summary.index.intersection(scored.index, sort=False))
+    lines = _without_nan(scored.rename_axis("name").reset_index())
+    return OtherMetricRecord(
+        metric=comparison.metric,
+        lower_is_better=comparison.metric in LOWER_IS_BETTER,
+        answer=comparison.finding,
+        models=tuple(MetricScoreRecord(**line) for line in lines),
+        pairs=_pair_records(comparison),
+    )
 
 
 def _pair_records(comparison: RoundsComparison) -> tuple[PairRecord, ...]:
@@ -231,19 +281,19 @@ def _write_folder(
             _write_json(place / _RECORD, record.to_json())
 
 
-def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
-    """Write a map that was drawn after the rest, and the record that tells of it.
+def add_last_parts(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
+    """Write what was found after the ranking: the map, and the record that has all of it.
 
     Returns False, and writes nothing, where another run has replaced the results meanwhile.
     """
-    ours = {**json.loads(_as_text(record.to_json())), "map": None}
+    ours = _without_last_parts(json.loads(_as_text(record.to_json())))
 
     def is_there() -> bool:
         try:
             there = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return False
-        return isinstance(there, dict) and {**there, "map": None} == ours
+        return isinstance(there, dict) and _without_last_parts(there) == ours
 
     answers = []
 
@@ -258,6 +308,10 @@ def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> boo
             _write_csv(place / "map.csv", points)
             _write_json(place / _RECORD, record.to_json())
     return answers[-1]
+
+
+def _without_last_parts(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, "map": None, "importances": None}
 
 
 @contextmanager

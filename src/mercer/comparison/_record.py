@@ -3,7 +3,7 @@
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -128,6 +128,71 @@ class PairRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MetricScoreRecord:
+    """What a model scores by a metric that does not rank; None where it has no such score."""
+
+    name: str
+    score: float | None
+    low: float | None
+    high: float | None
+    difference: float | None
+    pvalue: float | None
+    against_best: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherMetricRecord:
+    """The same rounds, judged by another metric: models best first, pairs and a sentence."""
+
+    metric: str
+    lower_is_better: bool
+    answer: str
+    models: tuple[MetricScoreRecord, ...]
+    pairs: tuple[PairRecord, ...]
+
+    def ranking(self, models: tuple[ModelRecord, ...]) -> list[ModelRecord]:
+        """Return lines of the ranking as this metric has them, best first."""
+        by_name = {model.name: model for model in models}
+        known = [one for one in self.models if one.name in by_name]
+        return [replace(by_name[one.name], **asdict(one)) for one in known]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRecord:
+    """What comes of naming a class from a probability on, over the test rows of all rounds.
+
+    The share of the class that is found, the share of what is named that is so (None where nothing
+    is), and false alarms in 1 000 rows.
+    """
+
+    threshold: float
+    recall: float
+    precision: float | None
+    alarms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelThresholdsRecord:
+    """The thresholds of a model."""
+
+    model: str
+    lines: tuple[ThresholdRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareClassRecord:
+    """A rare class, and what it takes the leaders that give probabilities to find it.
+
+    ``rows`` of the ``tested`` rows of all rounds are of it.
+    """
+
+    name: str
+    rows: int
+    tested: int
+    models: tuple[ModelThresholdsRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class HardRowRecord:
     """A row that every model got wrong, with what they mostly said."""
 
@@ -204,6 +269,56 @@ class MapRecord:
     notes: tuple[str, ...] = ()
     kernel: str = ""
     columns: tuple[ColumnShareRecord, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnImportanceRecord:
+    """By how much a score gets worse when a column is shuffled; no interval of one split."""
+
+    name: str
+    loss: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelImportancesRecord:
+    """The columns that a model goes by, on rows that were held out, the most important first.
+
+    It was fitted on at least ``fitted_rows`` of the ``train_rows`` of each of so many ``splits``,
+    and asked about ``tested_rows`` others in all.
+    """
+
+    model: str
+    splits: int
+    train_rows: int
+    fitted_rows: int
+    tested_rows: int
+    columns: tuple[ColumnImportanceRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandInsRecord:
+    """Two columns that rise and fall together, by Spearman's rank correlation."""
+
+    a: str
+    b: str
+    correlation: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportancesRecord:
+    """Which columns the leaders go by; ``notes`` say who could not be asked, and why.
+
+    ``stand_ins`` are pairs of columns, each of which can look unimportant because of the other, and
+    ``caution`` the sentence about that.
+    """
+
+    metric: str | None = None
+    models: tuple[ModelImportancesRecord, ...] = ()
+    stand_ins: tuple[StandInsRecord, ...] = ()
+    caution: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,6 +470,9 @@ class ComparisonRecord:
         Whether there were too few rounds to tell more than who leads.
     longer_command : str or None
         The command with more time, where there were too few rounds.
+    other_metrics : tuple of OtherMetricRecord
+        What the same rounds say by the other metrics that were asked for; p-values are corrected
+        over the pairs by all metrics together.
     leader : str
         The model with the best mean score.
     leaders : tuple of str
@@ -362,6 +480,8 @@ class ComparisonRecord:
     decision : DecisionRecord or None
         The rule that answers follow, and what it comes to; None where they are the most probable
         classes.
+    rare_classes : tuple of RareClassRecord
+        Classes with less than 40 % of an equal share of the rows, and what it takes to find them.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
     far_rows : FarRowsRecord or None
@@ -370,6 +490,8 @@ class ComparisonRecord:
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
+    importances : ImportancesRecord
+        Which columns the leaders go by, on rows that were held out.
     fit_command, python : str
         How to fit the leader on all rows, in a terminal and in Python.
     versions, machine : mapping
@@ -396,13 +518,16 @@ class ComparisonRecord:
     answer: str
     too_few_rounds: bool = False
     longer_command: str | None = None
+    other_metrics: tuple[OtherMetricRecord, ...] = ()
     leader: str
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
+    rare_classes: tuple[RareClassRecord, ...] = ()
     hard_rows: HardRowsRecord = HardRowsRecord(count=0, tested=0, rows=())
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
     map: MapRecord = MapRecord()
+    importances: ImportancesRecord = ImportancesRecord()
     fit_command: str = ""
     python: str = ""
     versions: Mapping[str, str]

@@ -7,7 +7,7 @@ comparison in rounds holds scores, intervals, tests and an answer.
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -23,7 +23,7 @@ from rich.text import Text
 from scipy import stats
 
 from mercer._arrays import FloatArray
-from mercer._system.words import listed, p_value
+from mercer._system.words import listed, p_value, score
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 from mercer.comparison.tests._pairs import Results, largest
 
@@ -49,7 +49,8 @@ def _cell(value: object, column: str) -> str:
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
         if column.startswith("P("):
             return f"{value:.2f}"
-        return f"{value:.4g}" if column.startswith("mean") else f"{value:.3g}"
+        text = f"{value:.4g}" if column.startswith("mean") else f"{value:.3g}"
+        return score(float(value)) if text in ("0", "1", "-1") else text
     return str(value)
 
 
@@ -171,8 +172,8 @@ class RoundsComparison(ShownAsTables):
         First warning of each estimator that gave one.
     pairs : DataFrame
         A row per pair: difference (a minus b, positive where a is better) with its interval,
-        statistic, p-value, p-value after Holm's correction over all pairs (pairs with the floor
-        are corrected among themselves), and the verdict.
+        statistic, p-value, p-value after Holm's correction over all pairs by all metrics that were
+        asked for (pairs with the floor are corrected among themselves), and the verdict.
     results : dict
         The full result of each test, by ``("corrected_t", a, b)``.
     n_train, n_test : float
@@ -187,6 +188,10 @@ class RoundsComparison(ShownAsTables):
         Whether it was stopped by Ctrl-C.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
+    splits : dict of int to (ndarray, ndarray)
+        Positions of training and test samples in each of the rounds.
+    also_by : dict of name to RoundsComparison
+        The same rounds judged by the other metrics that were asked for.
 
     Notes
     -----
@@ -220,6 +225,10 @@ class RoundsComparison(ShownAsTables):
     seconds: float
     interrupted: bool
     costs: FloatArray | None = None
+    splits: Mapping[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = field(
+        default_factory=dict
+    )
+    also_by: "Mapping[str, RoundsComparison]" = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -271,24 +280,32 @@ class RoundsComparison(ShownAsTables):
     @property
     def answer(self) -> str:
         """The comparison in one sentence."""
+        scored = self.summary.index[self.summary["score"].notna()]
+        return "; ".join([*self._findings(), *self._sampled(list(scored))]) + "."
+
+    @property
+    def finding(self) -> str:
+        """The same without what each estimator was fitted on."""
+        return "; ".join(self._findings()) + "."
+
+    def _findings(self) -> list[str]:
+        """Say who leads, who is not told from it or worse, and who is above the floor."""
         table = self.summary[self.summary["score"].notna()]
         leader = self.leader
         if len(table) == 1:
-            return f"{leader} is the only one that was scored, so there is nothing to compare."
+            return [f"{leader} is the only one that was scored, so there is nothing to compare"]
         if self.has_few_rounds:
             first = table.index[table["difference"] < 1e-12]
             lead = (
                 f"Too few rounds to tell ({len(self.rounds)}): {listed(first)} "
-                f"lead{'s' * (len(first) == 1)} so far, with {table['score'].iloc[0]:.3f}"
+                f"lead{'s' * (len(first) == 1)} so far, with {score(table['score'].iloc[0])}"
             )
-            more = "a longer budget tells more"
-            return "; ".join([lead, more, *self._sampled(list(table.index))]) + "."
+            return [lead, "a longer budget tells more"]
         if leader == self.floor:
-            return f"Nothing scores better than {leader}, which any model must beat."
+            return [f"Nothing scores better than {leader}, which any model must beat"]
         rivals = table[table.index != self.floor]
         parts = who_is_ahead(leader, rivals)
-        everyone = list(rivals.index)
-        return "; ".join([*parts, *self._above_floor(everyone), *self._sampled(everyone)]) + "."
+        return [*parts, *self._above_floor(list(rivals.index))]
 
     def _sampled(self, names: Sequence[str]) -> list[str]:
         """Say who was fitted on a part of the training rows, for which no test makes up."""
@@ -334,6 +351,10 @@ class RoundsComparison(ShownAsTables):
             columns={"pvalue": "p", "against_best": "against best", "n_rows_fitted": "rows"}
         )
         sections = [(f"{self.metric} in {len(self.rounds)} rounds. {self.answer}", table)]
+        for metric, other in self.also_by.items():
+            ranked = other.summary[other.summary["score"].notna()][shown[:5]]
+            ranked = ranked.rename(columns={"pvalue": "p", "against_best": "against best"})
+            sections.append((f"{metric}. {other.finding}", ranked))
         out = {**self.notes, **{n: e.partition("\n")[0] for n, e in self.errors.items()}}
         if out:
             missing = pd.DataFrame({"estimator": out.keys(), "why": out.values()})

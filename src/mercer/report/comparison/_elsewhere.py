@@ -2,18 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence, count_of, fixed, interval, is_known, p_number, signed
 from mercer.comparison import ComparisonFolder, DatasetRecord, ElsewhereRecord, StepRecord
 from mercer.report._document import render_template
-from mercer.report.comparison._ranking import (
-    draw_scores,
-    model_line,
-    pair_lines,
-    scores_by_split,
-)
+from mercer.report.comparison._ranking import draw_scores, model_line, pair_lines, splits_by_model
 
 _MOST_PAIRS = 500  # that the page lists; the file has all
 _PLACES = 3
@@ -34,7 +27,6 @@ def render_elsewhere(comparison: ComparisonFolder, elsewhere: ElsewhereRecord) -
     """Return the text of the page."""
     record = comparison.record
     lines = [model_line(model) for model in record.models]
-    scores = scores_by_split(comparison)
     words = metric_named(record.metric).words
     level = 1 - record.confidence_level
     pairs = pair_lines(record.pairs, record.confidence_level)
@@ -51,8 +43,8 @@ def render_elsewhere(comparison: ComparisonFolder, elsewhere: ElsewhereRecord) -
         lines=lines,
         chart=draw_scores(
             lines,
-            {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},
-            f"{words[:1].upper()}{words[1:]} by model",
+            splits_by_model(comparison, record.metric),
+            record.metric,
             lower_is_better=record.lower_is_better,
         ),
         steps=[_step_line(one, level) for one in elsewhere.steps],
