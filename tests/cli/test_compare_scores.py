@@ -68,7 +68,7 @@ def test_many_data_sets_are_listed_on_the_page(tmp_path, capsys):
     assert "A split tests a third of the rows, as TabArena's folds do." in printed
     page = write_comparison_report(tmp_path / "out", tmp_path / "again.html").read_text()
     assert all(f"table {k}" in page for k in range(7))
-    assert "By itself, a data set tells" in page
+    assert "By themselves, 7 data sets tell" in page
 
 
 def test_predictions_beside_the_truth_are_judged_by_rows(tmp_path, capsys):

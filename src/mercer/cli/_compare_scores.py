@@ -18,7 +18,7 @@ from mercer.cli._reading import Reading
 if TYPE_CHECKING:
     from mercer.comparison import ComparisonRecord, ElsewhereRecord
 
-_LONGEST_NAME = 24
+_LONGEST_NAME = 21
 _MOST_STEPS = 12  # of a ranking that a terminal shows; the page has all
 
 Results = Annotated[
@@ -101,7 +101,7 @@ def compare_results(
         level = record.confidence_level
         screen.print(ranking_table(record.metric, models, level, costs=False))
         screen.print(f"\n[bold]{escape(one_line(record.answer))}[/]")
-        _print_steps(screen, record.elsewhere)
+        _print_steps(screen, record.elsewhere, 1 - record.confidence_level)
     screen.print(f"\nResults: {escape(one_line(str(output)))}")
     print(one_line(f"The page: {page}"))
 
@@ -121,12 +121,12 @@ def _print_source(
 
 
 def _short(name: str) -> str:
-    """Return a name of a model short enough for two of them and four numbers in 80 columns."""
+    """Return a name of a model short enough for a ranking, and two of them for a step, in 80 columns."""
     text = one_line(name)
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
-def _print_steps(screen: Console, elsewhere: "ElsewhereRecord") -> None:
+def _print_steps(screen: Console, elsewhere: "ElsewhereRecord", level: float) -> None:
     """Print the neighbours in the ranking, with the probabilities of the Bayesian test."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     has_chances = any(step.p_same is not None for step in elsewhere.steps)
@@ -154,3 +154,8 @@ def _print_steps(screen: Console, elsewhere: "ElsewhereRecord") -> None:
     if len(elsewhere.steps) > _MOST_STEPS:
         rest = len(elsewhere.steps) - _MOST_STEPS
         screen.print(f"{count_of(rest, 'more step')} on the page.")
+    _, n_plain = elsewhere.steps_apart(level)
+    screen.print(
+        f"\nBy p-values that are not corrected, {n_plain} of "
+        f"{count_of(len(elsewhere.steps), 'step')}. {escape(elsewhere.datasets_sentence)}"
+    )

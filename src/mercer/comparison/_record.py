@@ -430,6 +430,25 @@ class ElsewhereRecord:
     datasets: tuple[DatasetRecord, ...]
     notes: tuple[str, ...]
 
+    def steps_apart(self, level: float) -> tuple[int, int]:
+        """Count steps of the ranking that are more than chance, by corrected and plain p-values."""
+        corrected = sum(one.corrected < level for one in self.steps if one.corrected is not None)
+        return corrected, sum(one.pvalue < level for one in self.steps if one.pvalue is not None)
+
+    @property
+    def datasets_sentence(self) -> str:
+        """Say how many steps of the rankings of single data sets are more than chance."""
+        judged = [one for one in self.datasets if one.apart is not None]
+        if len(self.datasets) < 2 or not judged:
+            return ""
+        apart, plain = (sum(getattr(one, key) or 0 for one in judged) for key in ("apart", "plain"))
+        alone = sum(one.alike == 0 for one in judged)
+        return (
+            f"By themselves, {len(judged)} data sets tell {apart} of "
+            f"{len(judged) * len(self.steps)} steps apart ({plain} without correction), and the "
+            f"best model stands alone on {alone}."
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mercer._system.vocabulary import metric_named
 from mercer._system.words import confidence, count_of, fixed, interval, is_known, p_number, signed
-from mercer.comparison import ComparisonFolder, DatasetRecord, ElsewhereRecord, StepRecord
+from mercer.comparison import ComparisonFolder, ElsewhereRecord, StepRecord
 from mercer.report._document import render_template
 from mercer.report.comparison._ranking import draw_scores, model_line, pair_lines, splits_by_model
 
@@ -30,7 +30,7 @@ def render_elsewhere(comparison: ComparisonFolder, elsewhere: ElsewhereRecord) -
     words = metric_named(record.metric).words
     level = 1 - record.confidence_level
     pairs = pair_lines(record.pairs, record.confidence_level)
-    judged = [one for one in elsewhere.datasets if one.apart is not None]
+    n_apart, n_plain = elsewhere.steps_apart(level)
     return render_template(
         "elsewhere.html",
         record=record,
@@ -48,13 +48,12 @@ def render_elsewhere(comparison: ComparisonFolder, elsewhere: ElsewhereRecord) -
             lower_is_better=record.lower_is_better,
         ),
         steps=[_step_line(one, level) for one in elsewhere.steps],
-        n_apart=sum(_is_below(one.corrected, level) for one in elsewhere.steps),
-        n_plain=sum(_is_below(one.pvalue, level) for one in elsewhere.steps),
+        n_apart=n_apart,
+        n_plain=n_plain,
         pairs=pairs[:_MOST_PAIRS],
         n_pairs=len(pairs),
         level=confidence(record.confidence_level),
-        judged=judged,
-        judged_sentence=_judged_sentence(judged, len(record.models)),
+        has_verdicts=any(one.apart is not None for one in elsewhere.datasets),
         fixed=fixed,
     )
 
@@ -65,24 +64,5 @@ def _step_line(step: StepRecord, level: float) -> StepLine:
         difference=signed(step.difference, _PLACES),
         interval=interval(step.low, step.high, _PLACES),
         corrected=p_number(step.corrected),
-        is_different=_is_below(step.corrected, level),
-    )
-
-
-def _is_below(pvalue: float | None, level: float) -> bool:
-    return is_known(pvalue) and pvalue < level
-
-
-def _judged_sentence(judged: list[DatasetRecord], n_models: int) -> str:
-    """Say how many steps of the rankings of single data sets are more than chance."""
-    if not judged:
-        return ""
-    steps = len(judged) * (n_models - 1)
-    apart = sum(one.apart or 0 for one in judged)
-    plain = sum(one.plain or 0 for one in judged)
-    alone = sum(one.alike == 0 for one in judged)
-    return (
-        f"By itself, a data set tells {apart} of {steps} neighbours apart, {plain} without "
-        f"correction for the number of pairs; the best model stands alone on {alone} of "
-        f"{len(judged)}."
+        is_different=is_known(step.corrected) and step.corrected < level,
     )
