@@ -504,7 +504,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     from mercer.comparison import compare_in_rounds
 
     def three_rounds(*args, **options):
-        return compare_in_rounds(*args, **{**options, "max_rounds": 3})
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 3})
 
     monkeypatch.setattr("mercer.comparison.compare_in_rounds", three_rounds)
     rng = np.random.default_rng(0)
@@ -513,7 +513,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     pd.DataFrame({"a": rng.normal(size=60) + (kind == "x"), "kind": kind}).to_csv(table)
     folder = tmp_path / "results"
     command = ["compare", str(table), "-t", "kind", "--models", "logistic,knn,dummy"]
-    assert main([*command, "--jobs", "1", "-o", str(folder)]) == 0
+    assert main([*command, "-o", str(folder)]) == 0
     content = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     path = folder / "report.html"
     assert content["answer"] in _part(path, "answer")
