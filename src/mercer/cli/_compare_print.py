@@ -97,7 +97,8 @@ def print_ranking(record: "ComparisonRecord") -> None:
     hard = record.hard_rows
     if hard.count:
         screen.print(
-            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
+            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model; "
+            "hard-rows.csv has them."
         )
 
 

@@ -16,6 +16,7 @@ from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
 from mercer.report.comparison._decision import view_decision
 from mercer.report.comparison._elsewhere import render_elsewhere
+from mercer.report.comparison._hard import view_hard_cells
 from mercer.report.comparison._importances import view_importances
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
@@ -112,6 +113,7 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         ),
         measures=other_measures(comparison),
         about_sets=_sets_sentence(record.sets),
+        hard_cells=view_hard_cells(record),
         importances=view_importances(record.importances),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
