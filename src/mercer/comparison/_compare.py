@@ -23,7 +23,7 @@ from mercer.comparison.engine._fit import (
     prediction_table,
 )
 from mercer.comparison.engine._metrics import OneScorer
-from mercer.comparison.engine._plan import (
+from mercer.comparison.engine._splits import (
     five_by_two_splits,
     is_tested_once,
     make_splits,

@@ -84,7 +84,7 @@ def kfold_paired_t_test(
     >>> round(result.statistic, 4), result.df
     (2.4495, (3,))
     """
-    return _paired_t(
+    return paired_t(
         scores_a,
         scores_b,
         test="K-fold paired t test",
@@ -157,7 +157,7 @@ def corrected_t_test(
             "n_train and n_test must be positive and finite, and so must their ratio; got "
             f"n_train={n_train}, n_test={n_test}."
         )
-    return _paired_t(
+    return paired_t(
         scores_a,
         scores_b,
         test="corrected t test (Nadeau-Bengio)",
@@ -167,7 +167,7 @@ def corrected_t_test(
     )
 
 
-def _paired_t(
+def paired_t(
     scores_a: npt.ArrayLike,
     scores_b: npt.ArrayLike,
     *,
@@ -176,6 +176,7 @@ def _paired_t(
     caveat: str = "",
     confidence_level: float,
     names: Sequence[str],
+    what: str = "splits",
 ) -> PairedTestResult:
     """T test with variance (1/J + overlap)·S²; overlap is 0 in the plain test.
 
@@ -214,7 +215,7 @@ def _paired_t(
         confidence_level=confidence_level,
         names=pair,
         favours=favoured(effect, pair),
-        finding=f"{better_phrase(effect, pair)} on average over {n_splits} splits "
+        finding=f"{better_phrase(effect, pair)} on average over {n_splits} {what} "
         f"({interval_phrase(interval, confidence_level, effect=effect)}{caveat})",
     )
 
