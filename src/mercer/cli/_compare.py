@@ -32,6 +32,7 @@ from mercer.cli._output import (
     status,
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
+from mercer.cli._splitting import Groups, Splitting, TestTable, Time
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison
@@ -83,6 +84,9 @@ def compare(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
     ] = None,
+    groups: Groups = None,
+    time_column: Time = None,
+    test: TestTable = None,
     exclude: Exclude = None,
     kind: Kinds = None,
     sheet: Sheet = None,
@@ -99,6 +103,7 @@ def compare(
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
     which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    With --groups, --time or --test whole groups, later rows or the rows of a file are tested.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
@@ -136,9 +141,13 @@ def compare(
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
-    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
+    splitting = Splitting(groups, time_column, test)
+    kinds = splitting.kinds(column_kinds(exclude, kind, target), target)
+    reading = Reading(sheet, delimiter, kinds)
     with status("reading the table …") as say:
         rows, data = _read(table, target, reading)
+        split = splitting.read(rows, data, reading)
+        data = split.data
         rule = read_rule(costs, recall, data)
         if metric is None and costs is not None:
             judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
@@ -171,6 +180,7 @@ def compare(
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
+                **split.options,
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
@@ -181,6 +191,7 @@ def compare(
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
         "--costs": costs, "--recall": recall, "--jobs": jobs, "--scheduler": scheduler,
+        "--groups": groups, "--time": time_column, "--test": test,
         "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
@@ -193,7 +204,8 @@ def compare(
         comparison,
         comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
         models={name: (model.label, model.kind) for name, model in known.items()},
-        rows=data.row_numbers,
+        rows=split.rows,
+        split_source=split.source,
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),
@@ -204,9 +216,9 @@ def compare(
         the_map=the_map,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
-        familiarity=familiarity_of_rows(data.X, seed),
+        familiarity=None if split.test else familiarity_of_rows(data.X, seed),
     )
-    files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
+    files: Any = {"rows": split.rows, "table": rows.frame if table is None else None}
     comparing.write_comparison(output, record, comparison, points=points, **files)
     if not as_json:
         print_ranking(record)
@@ -275,7 +287,7 @@ def longer_command(
     more: Sequence[str] = (),
 ) -> str | None:
     """Return the command with time enough for ten rounds, where there were too few; else None."""
-    if not comparison.has_few_rounds or comparison.interrupted:
+    if not comparison.has_few_rounds or comparison.interrupted or comparison.is_complete:
         return None
     seconds = budget * _ROUNDS_TO_AIM_AT / len(comparison.rounds)
     time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"

@@ -48,9 +48,9 @@ from mercer.comparison._record import ModelRecord as ModelRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
-from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._result import RoundsComparison
 from mercer.comparison._rounds import compare_in_rounds
+from mercer.comparison._splits_record import SplitsRecord as SplitsRecord
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._plan import RoundsProgress
 from mercer.comparison.tests._mcnemar import mcnemar_test

@@ -34,9 +34,9 @@ from mercer.comparison._record import (
     PairRecord,
     QuestionRecord,
     SetsRecord,
-    SplitsRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._splits_record import SplitsRecord
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
 _COMMAND = "mercer compare"
@@ -85,11 +85,13 @@ def record_comparison(
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
     familiarity: npt.NDArray[np.float64] | None = None,
+    split_source: str = "",
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1.  ``decision`` is the rule that
+    number of each tested sample in its table, counted from 1; ``split_source`` is the column of
+    groups or times, or the test file.  ``decision`` is the rule that
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
@@ -107,7 +109,11 @@ def record_comparison(
         interrupted=comparison.interrupted,
         rounds=len(comparison.rounds),
         splits=SplitsRecord(
-            folds=comparison.n_folds, train_rows=comparison.n_train, test_rows=comparison.n_test
+            kind=comparison.split_kind,
+            source=split_source,
+            folds=comparison.n_folds,
+            train_rows=comparison.n_train,
+            test_rows=comparison.n_test,
         ),
         models=_model_records(comparison, models),
         pairs=_pair_records(comparison),

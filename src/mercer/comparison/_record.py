@@ -8,6 +8,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mercer.comparison._splits_record import SplitsRecord
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:
@@ -65,16 +66,6 @@ class QuestionRecord:
             ),
             notes=tuple(data.notes),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitsRecord:
-    """How rows were split; the sizes are means over the rounds."""
-
-    kind: str = "repeated stratified folds"
-    folds: int
-    train_rows: float
-    test_rows: float
 
 
 @dataclass(frozen=True, kw_only=True)

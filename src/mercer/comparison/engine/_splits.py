@@ -44,11 +44,18 @@ def make_splits(
     y: npt.NDArray[np.generic],
     groups: npt.ArrayLike | None,
     random_state: int | np.random.RandomState | None,
+    time: npt.ArrayLike | None = None,
 ) -> list[Split]:
     """Make the splits of a number of folds, of a splitter or of an iterable.
 
-    Folds of a number are shuffled and stratified, and by group where groups are given.
+    Folds of a number are shuffled and stratified, and by group where groups are given; with times
+    they are blocks of time, the earliest first.
     """
+    if time is not None:
+        if groups is not None or not isinstance(cv, (int, np.integer)):
+            raise ValueError("time goes with a number of blocks as cv, and without groups.")
+        blocks = TimeBlocks(y, check_labels(time, "time"), int(cv))
+        return sorted((blocks[k] for k in range(blocks.n_folds)), key=lambda split: len(split[0]))
     if isinstance(cv, (int, np.integer)):
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         splitter = kind(int(cv), shuffle=True, random_state=random_state)
