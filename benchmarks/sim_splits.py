@@ -22,7 +22,7 @@ from mercer.comparison.engine._metrics import score_all
 from mercer.comparison.engine._splits import GroupFolds, TimeBlocks, random_parts
 from mercer.comparison.tests._on_parts import parts_t_test, values_by_part
 
-GROUPS = (20, 30, 50, 100) #(4, 6, 8, 10, 12, 15, 20, 30, 50, 100)
+GROUPS = (4, 6, 10, 15, 20, 50, 100)
 MOST_ROUNDS = 20
 GROUP_SPREAD, DRIFT, MEMORY = 1.0, 1.0, 0.98
 
@@ -31,7 +31,10 @@ def grouped_twins(rng, n_draws, groups):
     """Samples (n_draws, 2, n_rows, n_features) whose groups have offsets, and their classes."""
     y = np.arange(len(groups)) % 2
     offsets = rng.normal(size=(n_draws, 2, groups.max() + 1, N_FEATURES))
-    X = rng.normal(size=(n_draws, 2, len(groups), N_FEATURES)) + GROUP_SPREAD * offsets[..., groups, :]
+    X = (
+        rng.normal(size=(n_draws, 2, len(groups), N_FEATURES))
+        + GROUP_SPREAD * offsets[..., groups, :]
+    )
     X[..., 0] += SHIFT * y
     return X.astype(np.float32), y
 
@@ -61,10 +64,10 @@ def overlap_of(splits):
     return np.mean([len(test) for _, test in splits]) / np.mean([len(a) for a, _ in splits])
 
 
-def try_splits(learner, twins, options, splits):
+def try_splits(learner, twins, draws, seed, splits):
     """Rejections of the t test, plain and corrected, for twins drawn a hundred at a time."""
-    rng, found = np.random.default_rng(options.seed), []
-    for _ in range(0, options.draws, 100):
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(0, draws, 100):
         X, y = twins(rng)
         accuracies, _ = score_splits(learner, X, y, splits)
         found.append(accuracies[:, 0] - accuracies[:, 1])
@@ -85,7 +88,9 @@ def print_groups(options):
         repeated = (
             split
             for seed in range(MOST_ROUNDS)
-            for split in StratifiedGroupKFold(n, shuffle=True, random_state=seed).split(y, y, groups)
+            for split in StratifiedGroupKFold(n, shuffle=True, random_state=seed).split(
+                y, y, groups
+            )
         )
         kinds["20 rounds whatever"] = list(islice(repeated, MOST_ROUNDS))
         kinds["20 random folds"] = list(
@@ -95,7 +100,11 @@ def print_groups(options):
             print(f"  {n_groups:3d} groups, {kind:<26}", end="")
             for learner in LEARNERS:
                 plain, corrected = try_splits(
-                    LEARNERS[learner], lambda rng, g=groups: grouped_twins(rng, 100, g), options, splits
+                    LEARNERS[learner],
+                    lambda rng, groups=groups: grouped_twins(rng, 100, groups),
+                    options.draws,
+                    options.seed,
+                    splits,
                 )
                 print(f"   {learner} {plain:6.1%} | {corrected:6.1%}", end="")
             print()
@@ -116,7 +125,11 @@ def print_times(options):
         print(f"  {kind:<26}", end="")
         for learner in LEARNERS:
             plain, corrected = try_splits(
-                LEARNERS[learner], lambda rng: drifting_twins(rng, 100, options.rows), options, splits
+                LEARNERS[learner],
+                lambda rng: drifting_twins(rng, 100, options.rows),
+                options.draws,
+                options.seed,
+                splits,
             )
             print(f"   {learner} {plain:6.1%} | {corrected:6.1%}", end="")
         print()

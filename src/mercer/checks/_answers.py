@@ -67,9 +67,8 @@ def is_identifier(name: str, n_unique: int, n: int) -> bool:
 
 
 def _frequent(y: Codes) -> Codes:
-    """Number the classes that have rows enough; −1 stands for the others."""
+    """Return numbers of the classes that have rows enough; −1 stands for the others."""
     counts = np.bincount(y)
     number = np.where(counts >= _FEWEST_ROWS_OF_CLASS, 0, -1)
     number[number == 0] = np.arange((number == 0).sum())
     return np.asarray(number[y], dtype=np.intp)
-

@@ -1,4 +1,4 @@
-"""Rows and columns that stand in a table twice: copies, or alike by chance?"""
+"""Rows and columns that stand in a table twice: copies, or alike by chance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -75,7 +75,7 @@ def same_columns(X: pd.DataFrame, codes: Mapping[str, Codes]) -> list[tuple[str,
 
 
 def _renumbered(codes: Codes) -> npt.NDArray[np.int32]:
-    """Number values in the order in which they come, so that only the partition of rows counts."""
+    """Return numbers in the order in which values come: only the partition of rows counts."""
     return np.where(codes < 0, -1, pd.factorize(codes)[0]).astype(np.int32)
 
 

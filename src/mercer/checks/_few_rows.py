@@ -1,4 +1,4 @@
-"""Are there rows enough for a comparison to tell two models apart?"""
+"""Whether there are rows enough for a comparison to tell two models apart."""
 
 from typing import Any
 

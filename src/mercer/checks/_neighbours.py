@@ -1,4 +1,4 @@
-"""Do rows of one block help each other more than chance lets them?
+"""Whether rows of one block help each other more than chance lets them.
 
 The class of a row is told by the nearest other row, once with its own block left out and again with
 blocks dealt out at random among the rows of a class.  Where rows are independent given their class,
@@ -31,9 +31,7 @@ class Help:
     pvalue: float
 
 
-def measure_help(
-    X: pd.DataFrame, y: Codes, blocks: Codes, rng: np.random.Generator
-) -> Help | None:
+def measure_help(X: pd.DataFrame, y: Codes, blocks: Codes, rng: np.random.Generator) -> Help | None:
     """Return what rows of the same block are worth; None where no block can be left out."""
     Z = _coordinates(X)
     if Z.shape[1] == 0 or len(np.unique(blocks)) < 2:

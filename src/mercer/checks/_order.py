@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from mercer._system.words import percent, quoted
+from mercer._system.words import grouped, percent, quoted
 from mercer.checks._finding import Finding
 from mercer.checks._neighbours import Help, measure_help
 from mercer.checks._sample import Codes, Rows, as_floats
@@ -20,6 +20,7 @@ _LEVEL = 0.005  # of p, and so the share of false alarms
 _LEAST_LOSS = 0.03  # A smaller loss of the nearest row's answers is not worth a word.
 _FEWEST_TIMES = 5
 _FEWEST_GROUPS = 3
+_FEWEST_BEINGS = 5  # With fewer, such as two kinds of customers, a name alone says little.
 _FEWEST_ROWS_PER_GROUP = 1.2
 _FEW_VALUES = 20  # Where no column has more, rows may well be an enumeration of cases.
 _SLIPS = 0.001  # of the steps in a sorted column that may go the other way
@@ -29,16 +30,17 @@ _TIME = re.compile(
     _WORD.format("date|datetime|timestamp|epoch|unixtime|year|yr") + "(?=$|[^a-z])", re.IGNORECASE
 )
 _NOT_TIME = re.compile("birth|born|dob|built|founded|expir", re.IGNORECASE)
-_GROUP = re.compile(
-    _WORD.format(
-        "patient|subject|person|participant|respondent|customer|client|user|member|household|"
-        "family|student|employee|driver|individual|animal|donor|speaker|author|device|machine|"
-        "sensor|station|site|hospital|clinic|centre|center|lab|school|farm|plot|plate|batch|lot|"
-        "session|group|cluster|ticket|id|uuid|guid"
-    )
-    + r"(?:[^a-z]*(?:id|number|no|nr|code|name|key|index))?[^a-z]*$",
-    re.IGNORECASE,
+_BEINGS = (
+    "patient|subject|person|participant|respondent|customer|client|user|member|household|student|"
+    "employee|driver|individual|animal|donor|speaker"
 )
+_THINGS = (
+    "family|author|device|machine|sensor|station|site|hospital|clinic|centre|center|lab|school|"
+    "farm|plot|plate|batch|lot|session|group|cluster|ticket|id|uuid|guid"
+)
+_LAST = r"(?:[^a-z]*(?:id|number|no|nr|code|name|key|index))?[^a-z]*$"
+_BEING = re.compile(_WORD.format(_BEINGS) + _LAST, re.IGNORECASE)
+_GROUP = re.compile(_WORD.format(f"{_BEINGS}|{_THINGS}") + _LAST, re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -82,12 +84,20 @@ def _is_sorted(numbers: npt.NDArray[np.float64], parts: int) -> bool:
 
 
 def find_groups(rows: Rows, settled: frozenset[str], rng: np.random.Generator) -> list[Finding]:
-    """Ask about columns of groups whose rows tell the class of each other."""
+    """Ask about columns that name who a row is of, or whose rows tell each other's class."""
     found = []
     for column in rows.data.columns:
         if column.name in settled or not _may_be_group(column, len(rows.y)):
             continue
         codes = rows.values(column.name)
+        ask = f"--groups {as_argument(column.name)} tests whole groups."
+        if _BEING.search(_words(column.name)) and column.n_unique >= _FEWEST_BEINGS:
+            text = (
+                f"{quoted(column.name)} looks like groups, {grouped(column.n_unique)} of them: "
+                f"random folds may flatter; {ask}"
+            )
+            found.append(Finding("groups", text, (column.name,)))
+            continue
         some = _whole_groups(codes, rng)
         X = _measurements(rows.data.X).drop(columns=column.name, errors="ignore")
         helps = measure_help(X.iloc[some], rows.y[some], codes[some], rng)
@@ -95,7 +105,7 @@ def find_groups(rows: Rows, settled: frozenset[str], rng: np.random.Generator) -
             text = (
                 f"{quoted(column.name)} looks like groups: the nearest row tells "
                 f"{percent(helps.random)} of each class, and outside its own group "
-                f"{percent(helps.outside)}; --groups {as_argument(column.name)} tests whole groups."
+                f"{percent(helps.outside)}; {ask}"
             )
             found.append(Finding("groups", text, (column.name,)))
     return found
@@ -172,4 +182,3 @@ def _is_sorted_table(rows: Rows) -> bool:
 def as_argument(name: str) -> str:
     """Write a name as a shell takes it."""
     return quoted(name) if re.search(r"[^\w.-]", name) else name
-

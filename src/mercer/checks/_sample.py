@@ -40,8 +40,8 @@ class Rows:
 def codes_of(values: "pd.Series[Any]") -> Codes:
     """Return the number of each value in the order in which values come; −1 for a missing one."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return values.cat.codes.to_numpy().astype(np.intp)
-    return pd.factorize(values)[0].astype(np.intp)
+        return np.asarray(values.cat.codes, dtype=np.intp)
+    return np.asarray(pd.factorize(values)[0], dtype=np.intp)
 
 
 def as_floats(values: "pd.Series[Any]") -> npt.NDArray[np.float64]:
@@ -49,7 +49,7 @@ def as_floats(values: "pd.Series[Any]") -> npt.NDArray[np.float64]:
     if values.dtype.kind == "M":
         times = values.to_numpy().astype("datetime64[us]")
         return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))
-    return values.to_numpy(dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
 
 
 def some_rows(n: int, most: int, rng: np.random.Generator) -> Codes:

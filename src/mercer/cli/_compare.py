@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mercer._system.vocabulary import METRICS
+from mercer.cli._checks import Strict, ask_about
 from mercer.cli._deciding import (
     Costs,
     Recall,
@@ -87,6 +88,7 @@ def compare(
     groups: Groups = None,
     time_column: Time = None,
     test: TestTable = None,
+    strict: Strict = False,
     exclude: Exclude = None,
     kind: Kinds = None,
     sheet: Sheet = None,
@@ -148,6 +150,8 @@ def compare(
         rows, data = _read(table, target, reading)
         split = splitting.read(rows, data, reading)
         data = split.data
+        say("checking the table …")
+        checks = ask_about(rows, split, splitting, settled=kinds, seed=seed, is_strict=strict)
         rule = read_rule(costs, recall, data)
         if metric is None and costs is not None:
             judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
@@ -206,6 +210,7 @@ def compare(
         models={name: (model.label, model.kind) for name, model in known.items()},
         rows=split.rows,
         split_source=split.source,
+        checks=checks,
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),

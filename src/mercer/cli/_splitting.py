@@ -20,7 +20,9 @@ Groups = Annotated[
 ]
 Time = Annotated[
     str | None,
-    typer.Option("--time", help="A column of dates or numbers: later rows are tested by earlier ones."),
+    typer.Option(
+        "--time", help="A column of dates or numbers: later rows are tested by earlier ones."
+    ),
 ]
 TestTable = Annotated[
     str | None,
@@ -74,7 +76,9 @@ class Splitting:
     def kinds(self, kinds: Mapping[str, str], target: str | None) -> dict[str, str]:
         """Return the kinds of columns, with that of groups or times left out if not named there."""
         if self.column is not None and self.column == target:
-            raise ValueError(f"{target!r} is the target: --groups and --time are for other columns.")
+            raise ValueError(
+                f"{target!r} is the target: --groups and --time are for other columns."
+            )
         return {**({self.column: "excluded"} if self.column else {}), **kinds}
 
     def read(self, table: "Table", data: "LabelledTable", reading: Reading) -> SplitRows:
@@ -137,7 +141,7 @@ def _times(table: "Table", data: "LabelledTable", column: str) -> npt.NDArray[np
     if described[0].kind == "date":
         days = typed.to_numpy().astype("datetime64[us]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
-    return typed.to_numpy(dtype=np.float64)
+    return np.asarray(typed, dtype=np.float64)
 
 
 def _with_test_file(data: "LabelledTable", path: str, reading: Reading) -> SplitRows:

@@ -35,6 +35,7 @@ from mercer.comparison._folder import ComparisonFolder, read_comparison
 from mercer.comparison._folder import add_map as add_map
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
+from mercer.comparison._record import CheckRecord as CheckRecord
 from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
@@ -101,6 +102,7 @@ __all__ = [
 
 # What `mercer compare` makes its results folder with, and the page takes from it.
 _FOR_MERCER = (
+    "CheckRecord",
     "ClassRecord",
     "ColumnRecord",
     "ColumnShareRecord",

@@ -172,8 +172,8 @@ def compare(
     groups : array-like of shape (n_samples,), optional
         Samples of one group stay on one side of every split.
     time : array-like of shape (n_samples,), optional
-        Numbers or dates: the later half of the samples is cut into ``cv`` blocks, and each is tested
-        by all samples that are earlier.
+        Numbers or dates: the later half of the samples is cut into ``cv`` blocks, and each is
+        tested by all samples that are earlier.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
 

@@ -24,6 +24,7 @@ from mercer.comparison._details import (
     set_counts,
 )
 from mercer.comparison._record import (
+    CheckRecord,
     ComparisonRecord,
     DecisionRecord,
     FarRowsRecord,
@@ -86,19 +87,22 @@ def record_comparison(
     sets_coverage: float | None = None,
     familiarity: npt.NDArray[np.float64] | None = None,
     split_source: str = "",
+    checks: tuple[CheckRecord, ...] = (),
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
     number of each tested sample in its table, counted from 1; ``split_source`` is the column of
-    groups or times, or the test file.  ``decision`` is the rule that
-    answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
-    ``familiarity`` is the share of other rows that lie farther out than each sample.
+    groups or times, or the test file, and ``checks`` what was asked about the table.
+    ``decision`` is the rule that answers follow, if there is one, and ``sets_coverage`` that of
+    the comparison's sets; ``familiarity`` is the share of other rows that lie farther out than
+    each sample.
     """
     rivals = [name for name in comparison.scores if models[name][1] != "floor"]
     hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
     return ComparisonRecord(
         question=question,
+        checks=checks,
         metric=comparison.metric,
         metric_reason=metric_reason,
         lower_is_better=comparison.metric in LOWER_IS_BETTER,

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.comparison._splits_record import SplitsRecord
 
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:
     """A column of the table, as :class:`mercer.tables.Column` describes it."""
@@ -36,6 +37,16 @@ class ClassRecord:
 
     name: str
     rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRecord:
+    """What a check of the table asks, before anything is fitted; see `mercer.checks.Finding`."""
+
+    code: str
+    text: str
+    columns: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +267,8 @@ class ComparisonRecord:
     ----------
     question : QuestionRecord
         Table, target, columns and classes.
+    checks : tuple of CheckRecord
+        What the checks of the table ask.
     metric, metric_reason : str
         What models are judged by, and why.
     lower_is_better : bool
@@ -307,6 +320,7 @@ class ComparisonRecord:
 
     kind: str = "comparison"
     question: QuestionRecord
+    checks: tuple[CheckRecord, ...] = ()
     metric: str
     metric_reason: str = ""
     lower_is_better: bool = False

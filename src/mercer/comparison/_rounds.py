@@ -70,8 +70,9 @@ def compare_in_rounds(
 
     A round is one split, on which every estimator is fitted and tested; the splits are those of
     repeated stratified folds, in a fixed order, or, with ``groups``, ``time`` or ``test``, those
-    that test whole groups, later rows or the rows of another table. No round begins that would overrun the budget, by
-    what the last ones took. So a short budget gives wide intervals, never an unfair comparison.
+    that test whole groups, later rows or the rows of another table. No round begins that would
+    overrun the budget, by what the last ones took. So a short budget gives wide intervals, never an
+    unfair comparison.
 
     With scores :math:`s_1, …, s_J`, mean :math:`m` and variance :math:`S^2` over J rounds, the
     interval of a score is that of Nadeau and Bengio [1]_ for training sets that overlap,
@@ -151,11 +152,11 @@ def compare_in_rounds(
     With ``n_jobs``, a script must protect its entry by ``if __name__ == "__main__":``, as for any
     other use of :mod:`multiprocessing`.
 
-    *Tests that fit the split.* With ``groups`` and ``time`` the same corrected t test holds its
-    level (docs/comparison.md); rows are not taken one by one there, as those of a group or of a time
-    are alike. With ``test``, accuracy is tested by McNemar's test, and any other score by a paired
-    t test of 40 random parts of the test samples, the jackknife; so are the intervals. Give one of
-    the three.
+    *Tests that fit the split.* With ``groups`` and ``time`` the same corrected t test keeps its
+    level (docs/comparison.md); rows are not taken one by one there, as those of a group or of a
+    time are alike. With ``test``, accuracy is tested by McNemar's test, and any other score by a
+    paired t test of 40 random parts of the test samples, the jackknife; so are the intervals. Give
+    one of the three.
 
     *Slow estimators.* In the first round a fit may take an equal share of what is left of half the
     budget; what was stopped is tried again if the others leave it twice as much. If a second round
@@ -199,9 +200,7 @@ def compare_in_rounds(
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
     tested = None if test is None else _check_test(test, classes)
     n_test = None if tested is None else len(tested[1])
-    splits = plan_splits(
-        labels, n_folds, random_state, groups=groups, time=time, n_test=n_test
-    )
+    splits = plan_splits(labels, n_folds, random_state, groups=groups, time=time, n_test=n_test)
     judge = AllMetrics(
         classes,
         positive=int(counts.argmin()),
@@ -272,7 +271,9 @@ def _check_test(
         )
     strange = labels[~np.isin(labels, classes)]
     if len(strange):
-        raise ValueError(f"y_test holds the class {str(strange[0])!r}, which y does not: leave out.")
+        raise ValueError(
+            f"y_test holds the class {str(strange[0])!r}, which y does not: leave out."
+        )
     return X, labels
 
 

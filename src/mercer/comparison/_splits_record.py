@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from mercer._system.words import count_of, grouped, quoted
 
 _OVERLAP = (
-    "by Student's t over rounds, widened as Nadeau and Bengio propose because rounds share training "
-    "rows; none where a score never varies, or where the interval would leave nothing out."
+    "by Student's t over rounds, widened as Nadeau and Bengio propose because rounds share "
+    "training rows; none where a score never varies, or where the interval would leave nothing out."
 )
 _CORRECTED = (
     "The corrected resampled t-test on the differences of each pair. A difference that is the same "

@@ -196,7 +196,7 @@ class TimeBlocks:
         nearest = starts[np.abs(starts[None, :] - wanted[:, None]).argmin(axis=1)]
         self._ends = [*np.unique(nearest).tolist(), n]
         self.n_folds = len(self._ends) - 1
-        self.n_rounds = self.n_folds
+        self.n_rounds: float = self.n_folds
         self.times = ordered[self._ends[:-1]]
         first = y[self._order[: self._ends[0]]]
         if (first == first[0]).all():
@@ -224,7 +224,7 @@ class TestFile:
     kind = "a test file"
     has_free_rows = True
     n_folds = 1
-    n_rounds = 1
+    n_rounds: float = 1
 
     def __init__(self, n_train: int, n_test: int) -> None:
         self._split = np.arange(n_train), np.arange(n_test)

@@ -34,7 +34,7 @@ def parts_t_test(
     )
 
 
-def values_by_part(score: npt.ArrayLike, left_out: npt.ArrayLike) -> FloatArray:
+def values_by_part(score: float, left_out: npt.ArrayLike) -> FloatArray:
     """Return what each part of a test set adds to a score: the jackknife's pseudo-values.
 
     With the score θ of all rows and θ₋ᵍ without those of part g of G, they are
@@ -42,4 +42,5 @@ def values_by_part(score: npt.ArrayLike, left_out: npt.ArrayLike) -> FloatArray:
     is θ, and their variance over G the jackknife's estimate of the variance of θ.
     """
     without: FloatArray = np.asarray(left_out, dtype=np.float64)
-    return np.asarray(score) + (len(without) - 1) * (without.mean(axis=0) - without)
+    values: FloatArray = score + (len(without) - 1) * (without.mean(axis=0) - without)
+    return values
