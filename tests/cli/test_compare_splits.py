@@ -1,6 +1,7 @@
 """``mercer compare`` with groups, times and a test file, and what it asks before anything."""
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,8 @@ import pytest
 import mercer.comparison
 from mercer.cli import main
 from mercer.comparison import compare_in_rounds, read_comparison
-from mercer.views import draw_map
+from mercer.views import draw_map, find_importances
+from mercer.views._held_out_importances import rows_to_ask
 
 MODELS = ["--models", "logistic,dummy", "--jobs", "1", "--budget", "10m"]
 
@@ -22,9 +24,12 @@ def _here(monkeypatch):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 5})
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", few_rounds)
-    monkeypatch.setattr(
-        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
-    )
+
+    def last_parts(data, leaders, seed, seconds, budget):
+        asked = rows_to_ask(leaders, data, seed)
+        return *draw_map(data, seed), find_importances(*asked, seed, time.time() + 60)
+
+    monkeypatch.setattr("mercer.views.last_parts_within", last_parts)
 
 
 def visits(n=240, seed=0):
@@ -129,6 +134,8 @@ def test_a_test_file_is_scored_and_its_rows_are_named(tmp_path, capsys):
     assert record.models[0].low < score < record.models[0].high
     page = (tmp_path / "results" / "report.html").read_text()
     assert "later.csv are numbered from 1" in page
+    (importances,) = record.importances.models
+    assert importances.columns[0].name == "iron"  # on rows of the test file
 
 
 @pytest.mark.parametrize(

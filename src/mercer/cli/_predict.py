@@ -70,7 +70,7 @@ def predict(
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import import_skops_quickly, load_model_parts, on_device
+    from mercer.models import import_skops_quickly, load_model_parts
     from mercer.tables import match_columns, write_table
 
     if output is not None:
@@ -87,6 +87,8 @@ def predict(
     if coverage is not None:
         check_has_sets(pipeline, card)
     if place is not None:
+        from mercer.models import on_device
+
         pipeline = on_device(pipeline, place)
     with status(f"reading {table} …"):
         given = Reading(sheet, delimiter).read(table)

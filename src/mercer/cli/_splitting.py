@@ -12,6 +12,8 @@ from mercer._system.words import count_of, quoted
 from mercer.cli._reading import Reading
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mercer.tables import LabelledTable, Table
 
 Groups = Annotated[
@@ -42,6 +44,8 @@ class SplitRows:
         What `compare_in_rounds` is told of groups, times or test rows.
     rows : ndarray of int
         The number of each row that may be tested in its table, counted from 1.
+    frame : DataFrame
+        That table, as it was read.
     source : str
         The column of groups or times, or the test file; empty where there is none.
     test : LabelledTable or None
@@ -51,6 +55,7 @@ class SplitRows:
     data: "LabelledTable"
     options: Mapping[str, Any]
     rows: npt.NDArray[np.intp]
+    frame: "pd.DataFrame"
     source: str = ""
     test: "LabelledTable | None" = None
 
@@ -86,7 +91,7 @@ class Splitting:
         if self.test is not None:
             return _with_test_file(data, self.test, reading)
         if self.column is None:
-            return SplitRows(data, {}, data.row_numbers)
+            return SplitRows(data, {}, data.row_numbers, table.frame)
         notes = list(data.notes)
         if reading.kinds.get(self.column) == "excluded":
             notes.append(
@@ -96,7 +101,8 @@ class Splitting:
         if self.groups is not None:
             values, said = _groups(table, data, self.groups)
             found = replace(data, notes=(*notes, *said))
-            return SplitRows(found, {"groups": values}, data.row_numbers, self.groups)
+            options = {"groups": values}
+            return SplitRows(found, options, data.row_numbers, table.frame, self.groups)
         times = _times(table, data, self.column)
         is_known = ~np.isnan(times)
         if not is_known.all():
@@ -106,7 +112,8 @@ class Splitting:
                 f"{'is' if missing == 1 else 'are'} left out."
             )
         data = replace(data, X=data.X[is_known], y=data.y[is_known], notes=tuple(notes))
-        return SplitRows(data, {"time": times[is_known]}, data.row_numbers, self.column)
+        options = {"time": times[is_known]}
+        return SplitRows(data, options, data.row_numbers, table.frame, self.column)
 
 
 def _groups(table: "Table", data: "LabelledTable", column: str) -> tuple[Any, list[str]]:
@@ -164,4 +171,5 @@ def _with_test_file(data: "LabelledTable", path: str, reading: Reading) -> Split
         )
     test = replace(data, X=matched.frame.loc[rows], y=labelled.y[is_known], notes=())
     data = replace(data, notes=tuple(notes))
-    return SplitRows(data, {"test": (test.X, test.y)}, test.row_numbers, path, test)
+    options = {"test": (test.X, test.y)}
+    return SplitRows(data, options, test.row_numbers, given.frame, path, test)

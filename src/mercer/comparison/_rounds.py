@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,33 +15,13 @@ from mercer._arrays import FloatArray
 from mercer._system.cluster import OnCluster, connected
 from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
-from mercer.comparison._result import RoundsComparison, cut_to_possible
+from mercer.comparison._pair_tests import judge_pairs
+from mercer.comparison._result import RoundsComparison
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
-from mercer.comparison.engine._metrics import (
-    LOWER_IS_BETTER,
-    METRICS,
-    AllMetrics,
-    FindSets,
-    choose_metric,
-)
+from mercer.comparison.engine._metrics import METRICS, AllMetrics, FindSets, choose_metric
 from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
 from mercer.comparison.engine._splits import Splits, mean_sizes, plan_splits, random_parts
-from mercer.comparison.tests._mcnemar import (
-    JUDGED_BY_ROWS,
-    by_rows_where_without_spread,
-    mcnemar_test,
-)
-from mercer.comparison.tests._on_parts import parts_t_test
-from mercer.comparison.tests._on_splits import corrected_t_test
-from mercer.comparison.tests._pairs import (
-    PairedTestResult,
-    PairTest,
-    Results,
-    check_confidence_level,
-    check_labels,
-    holm_correction,
-    run_pairs,
-)
+from mercer.comparison.tests._pairs import check_confidence_level, check_labels
 
 _FEWEST_TEST_ROWS = 10  # With fewer, no test can tell anything.
 
@@ -51,7 +32,7 @@ def compare_in_rounds(
     y: npt.ArrayLike,
     *,
     budget: float = 120.0,
-    metric: str | None = None,
+    metric: str | Sequence[str] | None = None,
     costs: npt.ArrayLike | None = None,
     floor: str | None = None,
     n_folds: int = 10,
@@ -93,9 +74,11 @@ def compare_in_rounds(
         Class labels; every class needs two samples or more.
     budget : float, default=120
         Seconds that all fits together may take by the clock.
-    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"}, \
-            optional
-        What to judge by; all are computed. By default it is "cost" where ``costs`` are given, and
+    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"} \
+            or a sequence of them, optional
+        What to judge by; all are computed. Of several, the first ranks, and the result holds a
+        comparison by each of the others; p-values are corrected over the pairs by all of them
+        together. By default it is "cost" where ``costs`` are given, and
         else :func:`choose_metric` decides. With two
         classes, F1 and the average precision are those of the rarer one, with more they and the
         area under the ROC curve are means over classes against the rest.
@@ -184,8 +167,7 @@ def compare_in_rounds(
         raise ValueError("Give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError("estimators must be a dict of names and estimators, with one at least.")
-    if metric is not None and metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
+    asked = _check_metrics(metric)
     if floor is not None and floor not in estimators:
         raise ValueError(f"floor must be the name of an estimator; got {floor!r}.")
     labels = check_labels(y, "y")
@@ -196,7 +178,7 @@ def compare_in_rounds(
     _check_classes(classes, counts)
 
     table = None if costs is None else _check_costs(costs, len(classes))
-    if metric == "cost" and table is None:
+    if "cost" in asked and table is None:
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
     tested = None if test is None else _check_test(test, classes)
     n_test = None if tested is None else len(tested[1])
@@ -210,10 +192,10 @@ def compare_in_rounds(
     )
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True, test=tested)
-    metric = metric or ("cost" if table is not None else choose_metric(labels)[0])
+    metrics = asked or ("cost" if table is not None else choose_metric(labels)[0],)
     clock = Clock(budget)
     most = int(min(max_rounds, splits.n_rounds))
-    plan = RoundsPlan(named, metric, clock, most, on_progress)
+    plan = RoundsPlan(named, metrics[0], clock, most, on_progress)
     interrupted = False
     try:
         with _workers(material, n_jobs, scheduler) as workers:
@@ -227,12 +209,25 @@ def compare_in_rounds(
         material,
         judge,
         splits,
-        metric=metric,
+        metrics=metrics,
         floor=floor,
         confidence_level=confidence_level,
         seconds=clock.spent(),
         interrupted=interrupted,
     )
+
+
+def _check_metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the metrics that were asked for, each once; none where there is no wish."""
+    given = () if metric is None else (metric,) if isinstance(metric, str) else tuple(metric)
+    for one in given:
+        if one not in METRICS:
+            raise ValueError(
+                f"metric must be one of {', '.join(METRICS)}, or several; got {one!r}."
+            )
+    if metric is not None and not given:
+        raise ValueError("metric must name at least one metric, or be None.")
+    return tuple(dict.fromkeys(given))
 
 
 def _check_numbers(budget: float, n_folds: int, max_rounds: int, n_jobs: int | None) -> None:
@@ -308,13 +303,13 @@ def _collect(
     judge: AllMetrics,
     splits: Splits,
     *,
-    metric: str,
+    metrics: Sequence[str],
     floor: str | None,
     confidence_level: float,
     seconds: float,
     interrupted: bool,
 ) -> RoundsComparison:
-    """Put together what the fits gave."""
+    """Put together what the fits gave, judged by the first metric and by each of the others."""
     names, rounds = plan.remaining(), plan.finished_rounds()
     if not rounds:
         raise ValueError(_why_nothing(plan.errors, plan.notes))
@@ -327,29 +322,24 @@ def _collect(
         finished,
         {name: [judge.classes[fit.predicted] for fit in made] for name, made in fits.items()},
     )
-    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
-    signed = {name: [sign * fit.scores[metric] for fit in made] for name, made in fits.items()}
     by_part = {name: made[0].by_part for name, made in fits.items() if made[0].by_part}
-
-    def test(a: str, b: str) -> PairedTestResult:
-        options: Any = {"confidence_level": confidence_level, "names": (a, b)}
-        if by_part and metric == "accuracy":
-            return mcnemar_test(predictions["y_true"], predictions[a], predictions[b], **options)
-        if by_part:
-            result = parts_t_test(*(sign * by_part[one][metric] for one in (a, b)), **options)
-        else:
-            options |= {"n_train": n_train, "n_test": n_test}
-            result = corrected_t_test(signed[a], signed[b], **options)
-        if metric in JUDGED_BY_ROWS and splits.has_free_rows:
-            return by_rows_where_without_spread(result, predictions)
-        return result
-
-    pairs, results = _test_pairs(names, floor, test, confidence_level)
-    if metric not in LOWER_IS_BETTER:
-        pairs[["low", "high"]] = cut_to_possible(pairs[["low", "high"]], -1.0, 1.0)
+    scores = {
+        one: pd.DataFrame({name: [fit.scores[one] for fit in made] for name, made in fits.items()})
+        for one in metrics
+    }
+    tests = judge_pairs(
+        scores,
+        floor,
+        n_train=n_train,
+        n_test=n_test,
+        predictions=predictions,
+        confidence_level=confidence_level,
+        by_part=by_part,
+        has_free_rows=splits.has_free_rows,
+    )
     warned = {name: next((f.warning for f in made if f.warning), "") for name, made in fits.items()}
-    return RoundsComparison(
-        metric=metric,
+    judged = RoundsComparison(
+        metric=metrics[0],
         floor=floor,
         metrics=_metric_table(plan.fits),
         rounds=tuple(rounds),
@@ -381,8 +371,8 @@ def _collect(
         errors=dict(plan.errors),
         notes=dict(plan.notes),
         warnings={name: text for name, text in warned.items() if text},
-        pairs=pairs,
-        results=results,
+        pairs=tests[metrics[0]][0],
+        results=tests[metrics[0]][1],
         n_train=n_train,
         n_test=n_test,
         n_folds=splits.n_folds,
@@ -393,7 +383,13 @@ def _collect(
         split_kind=splits.kind,
         is_complete=len(rounds) >= splits.n_rounds,
         by_part=by_part,
+        splits=finished,
     )
+    also_by = {
+        one: replace(judged, metric=one, pairs=tests[one][0], results=tests[one][1])
+        for one in metrics[1:]
+    }
+    return replace(judged, also_by=also_by)
 
 
 def _metric_table(fits: Mapping[str, Mapping[int, Fit]]) -> pd.DataFrame:
@@ -406,27 +402,6 @@ def _metric_table(fits: Mapping[str, Mapping[int, Fit]]) -> pd.DataFrame:
 def _by_round(fits: Mapping[str, Sequence[Fit]], rounds: Sequence[int], field: str) -> pd.DataFrame:
     columns = {name: [getattr(fit, field) for fit in made] for name, made in fits.items()}
     return pd.DataFrame(columns, pd.Index(rounds, name="split"))
-
-
-def _test_pairs(
-    names: Sequence[str], floor: str | None, test: PairTest, confidence_level: float
-) -> tuple[pd.DataFrame, Results]:
-    """Test all pairs, then those with the floor, each family with its own correction."""
-    rivals = [name for name in names if name != floor]
-    tests = {"corrected_t": test}
-    pairs, results = run_pairs(rivals, tests, confidence_level=confidence_level)
-    if floor is None or floor not in names or not rivals:
-        return pairs, results
-    parts = [run_pairs([one, floor], tests, confidence_level=confidence_level) for one in rivals]
-    against = pd.concat([part for part, _ in parts], ignore_index=True)
-    against["pvalue_holm"] = holm_correction(against["pvalue"])
-    is_chance = (against["pvalue_holm"] >= 1 - confidence_level) & (
-        against["pvalue"] < 1 - confidence_level
-    )
-    against.loc[is_chance, "verdict"] = "could be chance"
-    for _, more in parts:
-        results |= more
-    return pd.concat([pairs, against], ignore_index=True), results
 
 
 def _why_nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:

@@ -19,14 +19,15 @@ class SplitsRecord:
     """How rows were split; the sizes are means over the rounds.
 
     ``kind`` is "repeated stratified folds", "stratified folds of whole groups", "later rows by
-    earlier ones" or "a test file", and ``source`` the column of groups or times, or the file.
+    earlier ones" or "a test file", and ``source`` the column of groups or times, or the file.  Of
+    scores from elsewhere it is a sentence, and nothing else is known.
     """
 
     kind: str = "repeated stratified folds"
     source: str = ""
-    folds: int
-    train_rows: float
-    test_rows: float
+    folds: int | None = None
+    train_rows: float | None = None
+    test_rows: float | None = None
 
     @property
     def sentence(self) -> str:
@@ -39,7 +40,7 @@ class SplitsRecord:
         if self.kind == "later rows by earlier ones":
             return (
                 f"The later half by {quoted(self.source)} is tested, in "
-                f"{count_of(self.folds, 'block')}: each is learnt from all rows that are earlier."
+                f"{count_of(self.folds or 0, 'block')}: each is told by all rows that are earlier."
             )
         if self.kind == "a test file":
             return (

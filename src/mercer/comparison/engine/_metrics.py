@@ -17,6 +17,7 @@ from sklearn.metrics import (
 
 from mercer._arrays import FloatArray
 from mercer._system import vocabulary
+from mercer._system.words import percent
 from mercer.comparison.tests._on_parts import values_by_part
 from mercer.comparison.tests._pairs import check_labels
 
@@ -59,15 +60,22 @@ def choose_metric(y: npt.ArrayLike) -> tuple[str, str]:
     >>> choose_metric(["ill"] * 5 + ["well"] * 95)[0]
     'balanced'
     """
-    classes, counts = np.unique(check_labels(y, "y"), return_counts=True)
-    rarest = int(counts.argmin())
-    share = counts[rarest] / counts.sum()
-    if share < _RARE / len(classes):
+    labels = check_labels(y, "y")
+    rare = rare_classes(labels)
+    if rare:
+        share = np.mean(labels == rare[0])
         return "balanced", (
             f"Scored by balanced accuracy, the mean share of each class that is found, because the "
-            f"rarest class {str(classes[rarest])!r} has only {100 * share:.2g} % of the rows."
+            f"rarest class {str(rare[0])!r} has only {percent(share)} of the rows."
         )
     return "accuracy", "Scored by accuracy, the share of rows whose class is found."
+
+
+def rare_classes(labels: npt.NDArray[Any]) -> list[Any]:
+    """Return the classes with less than 40 % of an equal share of the rows, the rarest first."""
+    classes, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(counts, kind="stable")
+    return [classes[c] for c in order if counts[c] / counts.sum() < _RARE / len(classes)]
 
 
 def score_all(
@@ -221,6 +229,20 @@ def _by_part(
         name: values_by_part(whole, [one[name] for one in without])
         for name, whole in scores.items()
     }
+
+
+def metric_scorer(
+    metric: str, classes: npt.NDArray[np.generic], positive: int, costs: FloatArray | None
+) -> Callable[[Any, Any, Any], float]:
+    """Return a metric as a scorer, as scikit-learn calls it; of what it gives more is better."""
+    judge = AllMetrics(classes, positive, costs)
+    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+
+    def score(estimator: Any, X: Any, y: npt.NDArray[np.generic]) -> float:
+        predicted = np.asarray(estimator.predict(X))
+        return sign * float(judge(estimator, X, y, predicted)["scores"][metric])
+
+    return score
 
 
 def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:

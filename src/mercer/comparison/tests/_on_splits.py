@@ -152,19 +152,24 @@ def corrected_t_test(
     A scores 0.1 better than B on average over 4 splits (95 % interval -0.0985 to 0.298);
     that could be chance (p = 0.21)
     """
+    return paired_t(
+        scores_a,
+        scores_b,
+        test="corrected t test (Nadeau-Bengio)",
+        overlap=check_overlap(n_train, n_test),
+        confidence_level=confidence_level,
+        names=names,
+    )
+
+
+def check_overlap(n_train: float, n_test: float) -> float:
+    """Return the ratio of test to training samples, which stands for how splits are correlated."""
     if not (0 < n_train < inf and 0 < n_test < inf and n_test / n_train < inf):
         raise ValueError(
             "n_train and n_test must be positive and finite, and so must their ratio; got "
             f"n_train={n_train}, n_test={n_test}."
         )
-    return paired_t(
-        scores_a,
-        scores_b,
-        test="corrected t test (Nadeau-Bengio)",
-        overlap=n_test / n_train,
-        confidence_level=confidence_level,
-        names=names,
-    )
+    return n_test / n_train
 
 
 def paired_t(

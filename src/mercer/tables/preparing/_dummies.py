@@ -1,6 +1,6 @@
 """Categories → 0/1 columns, by counting codes rather than cells."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -129,8 +129,10 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             All columns of the first feature, then those of the second, and so on.
         """
         check_is_fitted(self)
-        columns = list(_columns(self, X, reset=False))
-        widths = [len(self.names_of(feature)) for feature in range(len(columns))]
+        return self._dummies_of(list(_columns(self, X, reset=False)))
+
+    def _dummies_of(self, columns: Sequence[pd.Categorical]) -> FloatArray:
+        widths = [self._n_dummies(feature) for feature in range(len(columns))]
         dummies = np.zeros((len(columns[0]), sum(widths)))
         rows = np.arange(len(dummies))
         for feature, column in enumerate(columns):
@@ -139,13 +141,24 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             dummies[rows[is_known], sum(widths[:feature]) + place[is_known]] = self.height
         return dummies
 
+    def _n_dummies(self, feature: int) -> int:
+        n_frequent, n_infrequent = map(
+            len, (self.categories_[feature], self.infrequent_categories_[feature])
+        )
+        return n_frequent + (n_infrequent > 0) + int(self.has_missing_[feature])
+
     def _places(self, feature: int, categories: pd.Index) -> NDArray[np.intp]:
         """Return which dummy each category, and last a missing value, sets; −1 is none."""
         frequent, infrequent = self.categories_[feature], self.infrequent_categories_[feature]
-        place = {str(name): i for i, name in enumerate(frequent)}
-        place.update(dict.fromkeys(map(str, infrequent), len(frequent)))
-        missing = len(self.names_of(feature)) - 1 if self.has_missing_[feature] else -1
-        return np.array([*(place.get(name, -1) for name in categories), missing])
+        places = np.full(len(categories) + 1, -1, dtype=np.intp)
+        if len(categories):
+            names = np.asarray(categories, dtype=object).astype(str)
+            is_frequent, found = _found_among(frequent, names)
+            places[:-1][is_frequent] = found[is_frequent]
+            places[:-1][_found_among(infrequent, names)[0]] = len(frequent)
+        if self.has_missing_[feature]:
+            places[-1] = self._n_dummies(feature) - 1
+        return places
 
     def names_of(self, feature: int) -> list[str]:
         """Return the names of a feature's columns, without the feature's own.
@@ -188,6 +201,16 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _found_among(
+    known: NDArray[np.str_], names: NDArray[np.str_]
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Return which names are known, and the place of each in the alphabet of the known ones."""
+    if not len(known):
+        return np.zeros(len(names), dtype=bool), np.zeros(len(names), dtype=np.intp)
+    places = np.minimum(np.searchsorted(known, names), len(known) - 1)
+    return known[places] == names, places
 
 
 def _columns(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]:

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer.tables._table import Column
 from mercer.tables.preparing._dummies import CategoryDummies
+from mercer.tables.preparing._table_transformer import TableTransformer
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
 from mercer.tables.typing._dates import has_time
 
@@ -102,7 +103,7 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
     parts = [part for part in parts if part[2]]
     if not parts:
         raise ValueError("No column is used: there is nothing to make numbers of.")
-    return ColumnTransformer(parts, sparse_threshold=0.0)
+    return TableTransformer(parts, sparse_threshold=0.0)
 
 
 def is_preprocessor(transformer: Any) -> bool:

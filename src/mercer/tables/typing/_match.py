@@ -1,5 +1,6 @@
 """Described columns → what a model sees of them, in the training table and in new ones."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -114,25 +115,28 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
             f"Column{'s' * many} {listed(extra)} of {table.name} {'are' if many else 'is'} not "
             "used."
         )
-    frame, unread = typed_frame(table.frame, columns)
-    n_missing = frame.isna().sum().to_dict()
-    n_given = table.frame[list(frame)].isna().sum().to_dict()
+    typed: dict[str, Any] = {}
     for column in columns:
         if column.used:
-            name = column.name
-            where = f"Column {quoted(name)} of {table.name}"
-            n_lost = n_missing[name] - n_given[name]
-            notes += _numbers_without_sign(table.frame[name], column, where)
-            if name in unread:
-                _check_mostly_read(unread[name], column, where)
-                notes.append(f"{where}: {unread[name].sentence(column.kind)}.")
-                n_lost -= unread[name].count
-            if n_missing[name] == len(frame):
+            given = table.frame[column.name]
+            values, unread = _typed(given, column)
+            typed[column.name] = values
+            where = f"Column {quoted(column.name)} of {table.name}"
+            notes += _numbers_without_sign(given, column, where)
+            if unread is not None:
+                _check_mostly_read(unread, column, where)
+                notes.append(f"{where}: {unread.sentence(column.kind)}.")
+            n_missing = int(pd.isna(values).sum())
+            if n_missing == len(given):
                 notes.append(f"{where} has no values; the model will take its usual one.")
             elif column.kind == "category":
-                notes += _new_categories(frame[name], column, where)
-            elif n_lost:
-                notes.append(f"{where} has {count_of(n_lost, 'value')} taken as missing.")
+                notes += _new_categories(values, column, where)
+            elif n_missing:
+                n_known = int(given.isna().sum()) + (unread.count if unread else 0)
+                if n_missing > n_known:
+                    lost = count_of(n_missing - n_known, "value")
+                    notes.append(f"{where} has {lost} taken as missing.")
+    frame = pd.DataFrame(typed, index=table.frame.index)
     return Table(frame, table.name, tuple(notes))
 
 
@@ -154,12 +158,10 @@ def _written_as_there(column: Column) -> str:
 
 def _numbers_without_sign(values: pd.Series, column: Column, where: str) -> list[str]:
     """Say where numbers lack the % of training: 0.5 may be meant as a half there."""
-    if column.kind != "number":
-        return []
-    n_without = count_without_sign(as_text(values), column.style)
+    sign = in_hundredths(column.style) if column.kind == "number" else ""
+    n_without = count_without_sign(as_text(values), column.style) if sign else 0
     if not n_without:
         return []
-    sign = in_hundredths(column.style)
     has = "has" if n_without == 1 else "have"
     is_taken = "is taken as if it" if n_without == 1 else "are taken as if they"
     numbers = count_of(n_without, "number")
@@ -183,11 +185,18 @@ def _check_present(columns: Sequence[Column], names: list[str], table: str) -> N
     )
 
 
-def _new_categories(typed: pd.Series, column: Column, where: str) -> list[str]:
-    new = typed.cat.categories.difference(list(column.categories))
-    if not len(new):
+def _new_categories(typed: pd.Categorical, column: Column, where: str) -> list[str]:
+    is_new = np.array([not _is_among(text, column.categories) for text in typed.categories])
+    if not is_new.any():
         return []
-    n_rows = int(typed.isin(list(new)).sum())
+    n_rows = int(np.append(is_new, False)[typed.codes].sum())
+    new = [str(text) for text in typed.categories[is_new]]
     count = count_of(len(new), "category", "categories")
-    shown = f"{listed([str(text) for text in new])}, in {count_of(n_rows, 'row')}"
+    shown = f"{listed(new)}, in {count_of(n_rows, 'row')}"
     return [f"{where} has {count} that the model does not know ({shown})."]
+
+
+def _is_among(text: str, texts: Sequence[str]) -> bool:
+    """Tell whether a text is one of many in alphabetical order."""
+    place = bisect_left(texts, text)
+    return place < len(texts) and texts[place] == text
