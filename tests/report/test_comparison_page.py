@@ -347,7 +347,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 def test_the_score_chart_draws_means_intervals_and_splits():
     lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
-    drawn = str(draw_scores(lines, splits, "accuracy"))
+    drawn = str(draw_scores(lines, splits, "accuracy", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
     assert drawn.count("off-scale") == 1
     assert drawn.count("points outline") == 1  # logistic is worse
@@ -367,7 +367,11 @@ def test_an_axis_of_shares_ends_at_one(metric, last):
     for model in content["models"][:2]:
         model.update(score=0.99, low=0.9, high=1.1)
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {"fisher": np.array([0.99, 1.1])}, metric))
+    drawn = str(
+        draw_scores(
+            lines, {"fisher": np.array([0.99, 1.1])}, metric, lower_is_better=metric == "log-loss"
+        )
+    )
     ticks = [float(text) for text in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
     assert 1.0 in ticks
     assert (max(ticks) > 1) == (last > 1)
@@ -506,7 +510,7 @@ def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {}, "accuracy"))
+    drawn = str(draw_scores(lines, {}, "accuracy", lower_is_better=False))
     assert "off-scale" not in drawn
 
 
@@ -590,7 +594,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     from mercer.comparison import compare_in_rounds
 
     def three_rounds(*args, **options):
-        return compare_in_rounds(*args, **{**options, "max_rounds": 3})
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 3})
 
     monkeypatch.setattr("mercer.comparison.compare_in_rounds", three_rounds)
     rng = np.random.default_rng(0)
@@ -599,7 +603,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     pd.DataFrame({"a": rng.normal(size=60) + (kind == "x"), "kind": kind}).to_csv(table)
     folder = tmp_path / "results"
     command = ["compare", str(table), "-t", "kind", "--models", "logistic,knn,dummy"]
-    assert main([*command, "--jobs", "1", "-o", str(folder)]) == 0
+    assert main([*command, "-o", str(folder)]) == 0
     content = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     path = folder / "report.html"
     assert content["answer"] in _part(path, "answer")

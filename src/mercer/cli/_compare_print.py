@@ -27,7 +27,7 @@ from mercer._system.words import (
     size,
 )
 from mercer.cli._deciding import decision_cells, decision_heads
-from mercer.cli._output import class_shares_text, console, one_line, print_notes
+from mercer.cli._output import class_shares_text, console, log_lines, one_line, print_notes
 
 if TYPE_CHECKING:
     from mercer.comparison import (
@@ -45,37 +45,44 @@ _STYLES = {"best": "bold green", "worse": "red"}
 
 @contextmanager
 def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
-    """Show the time that is used, on standard error and to people only."""
+    """Show the time that is used, on standard error: as a bar, or as lines without a terminal."""
     screen = console(stderr=True)
-    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
+    if not screen.is_terminal:
+        log = log_lines()
+        yield lambda progress: log(_progress_text(progress))
+        return
     columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+    with Bar(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:
-            rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
             used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
             bar.update(
                 task,
                 total=1.0,
                 completed=min(used, 1.0),
-                description=f"{rounds}, {progress.seconds:.0f} s, {escape(progress.estimator)}",
+                description=escape(_progress_text(progress)),
             )
 
         yield show
+
+
+def _progress_text(progress: "RoundsProgress") -> str:
+    rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
+    return f"{rounds}, {progress.seconds:.0f} s, {progress.estimator}"
 
 
 def print_ranking(record: "ComparisonRecord") -> None:
     """Print what was asked, the ranking and the answer."""
     screen = console(soft_wrap=True)
     _print_question(screen, record)
-    screen.print(_ranking(record.metric, record.models, record.confidence_level))
+    screen.print(ranking_table(record.metric, record.models, record.confidence_level))
     screen.print()
     screen.print(f"[bold]{escape(one_line(record.answer))}[/]")
     for other in record.other_metrics:
         screen.print(f"\nBy {metric_named(other.metric).words}: {escape(one_line(other.answer))}")
         models = other.ranking(record.models)
-        screen.print(_ranking(other.metric, models, record.confidence_level, costs=False))
+        screen.print(ranking_table(other.metric, models, record.confidence_level, costs=False))
     if record.decision is not None:
         _print_decisions(screen, record.decision, record.leaders)
     for rare in record.rare_classes[:1]:
@@ -172,9 +179,11 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
     )
     print_notes(question.notes)
     screen.print(escape(record.metric_reason))
+    if record.splits.source:
+        screen.print(escape(one_line(record.splits.sentence)))
 
 
-def _ranking(
+def ranking_table(
     metric: str, models: "Sequence[ModelRecord]", level: float, *, costs: bool = True
 ) -> Table:
     """Return a ranking; the metric has its short name, so that all fits 80 columns."""

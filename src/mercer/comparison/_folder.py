@@ -25,6 +25,7 @@ from mercer.comparison._details import (
     set_counts,
 )
 from mercer.comparison._record import (
+    CheckRecord,
     ComparisonRecord,
     DecisionRecord,
     FarRowsRecord,
@@ -40,10 +41,10 @@ from mercer.comparison._record import (
     QuestionRecord,
     RareClassRecord,
     SetsRecord,
-    SplitsRecord,
     ThresholdRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._splits_record import SplitsRecord
 from mercer.comparison._thresholds import rare_class_tables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
@@ -98,17 +99,21 @@ def record_comparison(
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
     familiarity: npt.NDArray[np.float64] | None = None,
+    split_source: str = "",
+    checks: tuple[CheckRecord, ...] = (),
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``hard_rows``
-    what :func:`hard_rows_with_contents` gives.  ``decision`` is the rule that
+    what :func:`hard_rows_with_contents` gives; ``split_source`` is the column of groups or times,
+    or the test file, and ``checks`` what was asked about the table.  ``decision`` is the rule that
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
     leaders = _leaders(comparison, models)
     return ComparisonRecord(
         question=question,
+        checks=checks,
         metric=comparison.metric,
         metric_reason=metric_reason,
         lower_is_better=comparison.metric in LOWER_IS_BETTER,
@@ -119,7 +124,11 @@ def record_comparison(
         interrupted=comparison.interrupted,
         rounds=len(comparison.rounds),
         splits=SplitsRecord(
-            folds=comparison.n_folds, train_rows=comparison.n_train, test_rows=comparison.n_test
+            kind=comparison.split_kind,
+            source=split_source,
+            folds=comparison.n_folds,
+            train_rows=comparison.n_train,
+            test_rows=comparison.n_test,
         ),
         models=_model_records(comparison, models),
         pairs=_pair_records(comparison),
@@ -293,16 +302,36 @@ def write_comparison(
     ``hard_rows`` are those of the record with all their cells, ``points`` is the map, and
     ``table`` is written too where the user gave none.
     """
+    tables = {
+        "scores.csv": _scores(comparison),
+        "predictions.csv": _predictions(comparison, record.leaders, rows),
+        "hard-rows.csv": hard_rows,
+        "map.csv": points,
+    }
+    if table is not None:
+        tables["table.csv"] = table
+    _write_folder(folder, record, tables, _curves(comparison, record.leaders))
+
+
+def write_scores(folder: Path, record: ComparisonRecord, scores: pd.DataFrame) -> None:
+    """Write what is kept of scores from elsewhere, in the files that a comparison has."""
+    curves: dict[str, Any] = {"classes": [], "confusion": {}, "leaders": {}}
+    tables = {"scores.csv": scores, "map.csv": pd.DataFrame(columns=_POINTS)}
+    _write_folder(folder, record, tables, curves)
+
+
+def _write_folder(
+    folder: Path,
+    record: ComparisonRecord,
+    tables: Mapping[str, pd.DataFrame],
+    curves: Mapping[str, Any],
+) -> None:
     with _errors_naming(folder):
         sweep(folder.absolute())
         with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
-            _write_csv(place / "scores.csv", _scores(comparison))
-            _write_csv(place / "predictions.csv", _predictions(comparison, record.leaders, rows))
-            _write_csv(place / "hard-rows.csv", hard_rows)
-            _write_csv(place / "map.csv", points)
-            _write_json(place / "curves.json", _curves(comparison, record.leaders))
-            if table is not None:
-                _write_csv(place / "table.csv", table)
+            for name, table in tables.items():
+                _write_csv(place / name, table)
+            _write_json(place / "curves.json", curves)
             _write_json(place / _RECORD, record.to_json())
 
 

@@ -8,6 +8,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mercer.comparison._splits_record import SplitsRecord
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:
@@ -38,6 +40,16 @@ class ClassRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckRecord:
+    """What a check of the table asks, before anything is fitted; see `mercer.checks.Finding`."""
+
+    code: str
+    text: str
+    columns: tuple[str, ...] = ()
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class QuestionRecord:
     """What was asked: a table and the column to predict."""
 
@@ -65,16 +77,6 @@ class QuestionRecord:
             ),
             notes=tuple(data.notes),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitsRecord:
-    """How rows were split; the sizes are means over the rounds."""
-
-    kind: str = "repeated stratified folds"
-    folds: int
-    train_rows: float
-    test_rows: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,6 +377,87 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """Two neighbours in a ranking of scores from elsewhere, the one ahead first.
+
+    The difference is positive where the one ahead is better in the test, which goes by other
+    numbers than ranks do.  Of the posterior, ``p_ahead``, ``p_same`` and ``p_behind`` are the
+    probabilities that it is better, that the two are within the region of practical equivalence,
+    and that the other is better; None where there is none.
+    """
+
+    ahead: str
+    behind: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    corrected: float | None
+    p_ahead: float | None
+    p_same: float | None
+    p_behind: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """A data set of scores from elsewhere, judged by itself where it has several splits.
+
+    ``alike`` counts models that are not told apart from the best one, ``apart`` the neighbours in
+    its own ranking that are told apart by p-values corrected over its pairs, and ``plain`` those
+    by p-values that are not.
+    """
+
+    name: str
+    metric: str
+    splits: int
+    best: str
+    score: float | None
+    alike: int | None
+    apart: int | None
+    plain: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElsewhereRecord:
+    """Where scores from elsewhere come from, and what was made of them.
+
+    ``scored_by`` is their metric, ``splits`` the sentence on how rows were split, ``test_ratio``
+    that of test to training rows, ``overall`` the sentence of the test of all models, if there was
+    one, and ``unit`` what was averaged: splits of one data set, data sets, or rows.
+    """
+
+    file: str
+    scored_by: str
+    unit: str
+    splits: str
+    test_ratio: float | None
+    rope: float
+    overall: str = ""
+    steps: tuple[StepRecord, ...]
+    datasets: tuple[DatasetRecord, ...]
+    notes: tuple[str, ...]
+
+    def steps_apart(self, level: float) -> tuple[int, int]:
+        """Count steps of the ranking that are more than chance, by corrected and plain p-values."""
+        corrected = sum(one.corrected < level for one in self.steps if one.corrected is not None)
+        return corrected, sum(one.pvalue < level for one in self.steps if one.pvalue is not None)
+
+    @property
+    def datasets_sentence(self) -> str:
+        """Say how many steps of the rankings of single data sets are more than chance."""
+        judged = [one for one in self.datasets if one.apart is not None]
+        if len(self.datasets) < 2 or not judged:
+            return ""
+        apart, plain = (sum(getattr(one, key) or 0 for one in judged) for key in ("apart", "plain"))
+        alone = sum(one.alike == 0 for one in judged)
+        return (
+            f"By themselves, {len(judged)} data sets tell {apart} of "
+            f"{len(judged) * len(self.steps)} steps apart ({plain} without correction), and the "
+            f"best model stands alone on {alone}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:
     """Everything that ``mercer compare`` found but for scores, predictions and curves.
 
@@ -384,7 +467,11 @@ class ComparisonRecord:
     Attributes
     ----------
     question : QuestionRecord
-        Table, target, columns and classes.
+        Table, target, columns and classes; nothing of these for scores from elsewhere.
+    checks : tuple of CheckRecord
+        What the checks of the table ask.
+    elsewhere : ElsewhereRecord or None
+        Where scores come from that were not measured here; None where they were.
     metric, metric_reason : str
         What models are judged by, and why.
     lower_is_better : bool
@@ -443,6 +530,8 @@ class ComparisonRecord:
 
     kind: str = "comparison"
     question: QuestionRecord
+    checks: tuple[CheckRecord, ...] = ()
+    elsewhere: ElsewhereRecord | None = None
     metric: str
     metric_reason: str = ""
     lower_is_better: bool = False
@@ -463,13 +552,13 @@ class ComparisonRecord:
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
     rare_classes: tuple[RareClassRecord, ...] = ()
-    hard_rows: HardRowsRecord
+    hard_rows: HardRowsRecord = HardRowsRecord(count=0, tested=0, rows=())
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
-    map: MapRecord
+    map: MapRecord = MapRecord()
     importances: ImportancesRecord = ImportancesRecord()
-    fit_command: str
-    python: str
+    fit_command: str = ""
+    python: str = ""
     versions: Mapping[str, str]
     machine: Mapping[str, str | int | float | None] = field(default_factory=dict)
     seed: int

@@ -123,7 +123,12 @@ def other_metrics(comparison: ComparisonFolder) -> list[MetricView]:
                 f"{'lower' if other.lower_is_better else 'higher'} is better",
                 answer=other.answer,
                 lines=lines,
-                chart=draw_scores(lines, splits_by_model(comparison, other.metric), other.metric),
+                chart=draw_scores(
+                    lines,
+                    splits_by_model(comparison, other.metric),
+                    other.metric,
+                    lower_is_better=other.lower_is_better,
+                ),
                 pairs=pair_lines(other.pairs, record.confidence_level),
             )
         )
@@ -163,14 +168,18 @@ _ROOM_FOR_NUMBER = 44.0  # at the end of a line
 
 
 def draw_scores(
-    ranked: Sequence[ModelLine], splits: Mapping[str, NDArray[np.float64]], metric: str
+    ranked: Sequence[ModelLine],
+    splits: Mapping[str, NDArray[np.float64]],
+    metric: str,
+    *,
+    lower_is_better: bool,
 ) -> Markup:
     """Draw mean, interval and the score on every split of the models that were scored.
 
     A floor that lies far off would push all others together: it gets an arrow at the edge.
     """
     lines = [line for line in ranked if line.is_scored]
-    words, lower_is_better = metric_named(metric).words, metric_named(metric).lower_is_better
+    words = metric_named(metric).words
     title = f"{words[:1].upper()}{words[1:]} by model"
     names = [line.model.name for line in lines]
     names = [name if len(name) <= 24 else name[:23] + "…" for name in names]
