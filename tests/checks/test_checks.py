@@ -189,7 +189,8 @@ def test_a_test_file_that_is_not_such_as_the_table():
     assert of_test_file(plain(), plain(seed=1)) == []
     moved = plain(seed=1).eval("b = b + 3")
     (found,) = of_test_file(plain(), moved)
-    assert (found.code, found.columns[0]) == ("drift", "b")
+    assert (found.code, found.columns) == ("drift", ("b",))
+    assert "'b' alone tells 9" in found.text
     assert found.text.startswith("new.csv is not such as the table")
     other = plain(2000, seed=1)
     other = pd.concat([other[other["ill"] == "yes"], other[other["ill"] == "no"][:100]])
