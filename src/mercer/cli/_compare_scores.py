@@ -121,7 +121,7 @@ def _print_source(
 
 
 def _short(name: str) -> str:
-    """Return a name of a model short enough for a ranking, and two of them for a step, in 80 columns."""
+    """Return a name of a model so short that a ranking fits 80 columns, and a step has two."""
     text = one_line(name)
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
