@@ -25,6 +25,9 @@ from mercer.comparison import (
 
 POINTS = pd.DataFrame({"row": [1], "x": [0.0], "y": [0.0], "class": ["0"], "held_out": [False]})
 ROWS = np.arange(150) + 1
+HARD = pd.DataFrame(
+    {"row": [7], "truth": ["0"], "predicted": ["1"], "rounds": [2], "wrong": [4], "a": [0.5]}
+)
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def run():
             table="t", target="y", rows=150, columns=(), classes=classes, notes=()
         )
         record = record_comparison(
-            found, question, models={"knn": ("K", "peer"), "bayes": ("B", "peer")}, rows=ROWS,
+            found, question, models={"knn": ("K", "peer"), "bayes": ("B", "peer")}, hard_rows=HARD,
             metric_reason="", budget_seconds=1, longer_command=None, fit_command="", python="",
             the_map=MapRecord(), importances=ImportancesRecord(), seed=seed,
         )  # fmt: skip
@@ -53,10 +56,10 @@ def run():
 def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatch, when):
     (ours, record), (theirs, other) = run(1), run(2)
     folder = tmp_path / "results"
-    write_comparison(folder, record, ours, rows=ROWS, points=POINTS)
+    write_comparison(folder, record, ours, rows=ROWS, hard_rows=HARD, points=POINTS)
 
     def replace_results():
-        write_comparison(folder, other, theirs, rows=ROWS, points=POINTS)
+        write_comparison(folder, other, theirs, rows=ROWS, hard_rows=HARD, points=POINTS)
 
     if when == "before":
         replace_results()
@@ -77,7 +80,7 @@ def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatc
 
 def test_a_map_is_added(run, tmp_path):
     found, record = run(1)
-    write_comparison(tmp_path, record, found, rows=ROWS, points=POINTS)
+    write_comparison(tmp_path, record, found, rows=ROWS, hard_rows=HARD, points=POINTS)
     with_map = replace(record, map=MapRecord(method="lda"))
     assert add_last_parts(tmp_path, with_map, POINTS)
     assert read_comparison(tmp_path).record == with_map

@@ -179,9 +179,10 @@ def test_a_model_that_fails_does_not_end_the_others(noisy):
     assert found.notes[0].startswith("broken could not be asked: ")
 
 
-def test_one_split_has_no_interval(noisy):
+def test_two_splits_have_no_interval(noisy):
     _, leaders = leaders_of(noisy, rounds=2)
-    found = asked(dataclasses.replace(leaders, splits=leaders.splits[:1]), noisy)
+    found = asked(leaders, noisy)
+    assert [one.splits for one in found.models] == [2, 2]
     assert all(column.low is None for one in found.models for column in one.columns)
 
 

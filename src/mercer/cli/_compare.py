@@ -212,11 +212,15 @@ def compare(
     # What was asked for is kept and printed first; all else is made from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
     points, the_map, importances = views.without_last_parts(why)
+    rivals = [name for name in comparison.scores if known[name].kind != "floor"]
+    hard = comparing.hard_rows_with_contents(
+        comparison, rivals or list(comparison.scores), data.row_numbers, rows.frame
+    )
     record = comparing.record_comparison(
         comparison,
         comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
         models={name: (model.label, model.kind) for name, model in known.items()},
-        rows=data.row_numbers,
+        hard_rows=hard,
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),
@@ -230,7 +234,11 @@ def compare(
         sets_coverage=_SETS_COVERAGE,
         familiarity=familiarity_of_rows(data.X, seed),
     )
-    files: Any = {"rows": data.row_numbers, "table": rows.frame if table is None else None}
+    files: Any = {
+        "rows": data.row_numbers,
+        "hard_rows": hard,
+        "table": rows.frame if table is None else None,
+    }
     comparing.write_comparison(output, record, comparison, points=points, **files)
     if not as_json:
         print_ranking(record)

@@ -27,7 +27,7 @@ from mercer._system.words import (
     size,
 )
 from mercer.cli._deciding import decision_cells, decision_heads
-from mercer.cli._output import class_shares_text, console, one_line, print_notes
+from mercer.cli._output import class_shares_text, console, log_lines, one_line, print_notes
 
 if TYPE_CHECKING:
     from mercer.comparison import (
@@ -45,24 +45,31 @@ _STYLES = {"best": "bold green", "worse": "red"}
 
 @contextmanager
 def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
-    """Show the time that is used, on standard error and to people only."""
+    """Show the time that is used, on standard error: as a bar, or as lines without a terminal."""
     screen = console(stderr=True)
-    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
+    if not screen.is_terminal:
+        log = log_lines()
+        yield lambda progress: log(_progress_text(progress))
+        return
     columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+    with Bar(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:
-            rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
             used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
             bar.update(
                 task,
                 total=1.0,
                 completed=min(used, 1.0),
-                description=f"{rounds}, {progress.seconds:.0f} s, {escape(progress.estimator)}",
+                description=escape(_progress_text(progress)),
             )
 
         yield show
+
+
+def _progress_text(progress: "RoundsProgress") -> str:
+    rounds = f"{progress.rounds} of up to {progress.max_rounds} rounds"
+    return f"{rounds}, {progress.seconds:.0f} s, {progress.estimator}"
 
 
 def print_ranking(record: "ComparisonRecord") -> None:
@@ -90,7 +97,8 @@ def print_ranking(record: "ComparisonRecord") -> None:
     hard = record.hard_rows
     if hard.count:
         screen.print(
-            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model."
+            f"{grouped(hard.count)} of {grouped(hard.tested)} rows are wrong for every model; "
+            "hard-rows.csv has them."
         )
 
 

@@ -121,7 +121,7 @@ def _print_source(
 
 
 def _short(name: str) -> str:
-    """Return a name of a model so short that a ranking fits 80 columns, and a step has two."""
+    """Return a name of a model, cut so that two of them fit 80 columns."""
     text = one_line(name)
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 

@@ -4,7 +4,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from mercer._system.words import listed, percent
+
+_SECONDS_BETWEEN_LINES = 10.0  # of progress where there is no terminal
 
 Device = Annotated[
     str,
@@ -66,13 +69,30 @@ def class_shares_text(counts: Mapping[str, int]) -> str:
 
 @contextmanager
 def status(text: str) -> Iterator[Any]:
-    """Show what is going on, in a terminal only; yields a function that changes the text."""
+    """Show what is going on; yields a function that changes the text."""
     screen = console(stderr=True)
     if not screen.is_terminal:
-        yield lambda text: None
+        yield log_lines()
         return
     with screen.status(escape(one_line(text))) as shown:
         yield lambda text: shown.update(escape(one_line(text)))
+
+
+def log_lines() -> Callable[[str], None]:
+    """Return a function that prints progress where there is no terminal: lines with the time.
+
+    A line comes after ten seconds at the earliest, and ten seconds after the last one, so that
+    quick commands print none and long ones do not fill a log.
+    """
+    last = time.monotonic()
+
+    def show(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(f"{time.strftime('%H:%M:%S')} {one_line(text)}", file=sys.stderr, flush=True)
+
+    return show
 
 
 def print_json(found: Any) -> None:

@@ -38,6 +38,7 @@ from mercer.comparison._elsewhere_record import record_scores as record_scores
 from mercer.comparison._elsewhere_record import score_lines as score_lines
 from mercer.comparison._folder import ComparisonFolder, read_comparison
 from mercer.comparison._folder import add_last_parts as add_last_parts
+from mercer.comparison._folder import hard_rows_with_contents as hard_rows_with_contents
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
 from mercer.comparison._folder import write_scores as write_scores
@@ -162,6 +163,7 @@ _FOR_MERCER = (
     "StandInsRecord",
     "ThresholdRecord",
     "add_last_parts",
+    "hard_rows_with_contents",
     "mean_interval",
     "metric_scorer",
     "record_comparison",

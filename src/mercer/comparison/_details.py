@@ -17,7 +17,6 @@ from mercer.comparison._result import RoundsComparison
 
 _MOST_STEPS = 200  # A curve with more is drawn with its neighbouring steps put together.
 _MOST_CLASSES = 12  # Of more classes, the first ones get a curve.
-_MOST_ROWS = 100  # So many of the rows that every model gets wrong are listed.
 
 # Ends of groups by probability: tenths, and finer below one, where a rare class is.
 _EDGES = (
@@ -229,7 +228,7 @@ def _calibration(
 
 def hard_rows(
     comparison: RoundsComparison, names: Sequence[str], rows: NDArray[np.intp]
-) -> dict[str, Any]:
+) -> pd.DataFrame:
     """Return the rows that all of these models got wrong whenever they were asked.
 
     Parameters
@@ -243,28 +242,30 @@ def hard_rows(
 
     Returns
     -------
-    dict
-        Plain numbers and lists, as a report reads them.
+    DataFrame
+        A line for each such row, those that were asked about most often first: its number ``row``,
+        ``truth``, the answer ``predicted`` that was given most often, and in how many ``rounds``
+        it was tested with how many answers, all ``wrong``.
     """
     predictions = comparison.predictions
     truth = predictions["y_true"]
     sample = predictions.index.get_level_values("sample").to_numpy()
     wrong: pd.DataFrame = predictions[list(names)].ne(truth, axis=0)
     never_right = wrong.all(axis=1).groupby(sample).all()
-    n_asked = truth.groupby(sample).size()
     found = never_right.index[never_right].to_numpy()
-    found = found[np.argsort(-n_asked.loc[found].to_numpy(), kind="stable")]
-    lines = []
-    for one in found[:_MOST_ROWS]:
-        said = predictions.loc[sample == one, list(names)].to_numpy().ravel()
-        answers, counts = np.unique(said.astype(str), return_counts=True)
-        lines.append(
-            {
-                "row": int(rows[one]),
-                "truth": str(truth[sample == one].iloc[0]),
-                "predicted": str(answers[counts.argmax()]),
-                "rounds": int(n_asked.loc[one]),
-                "wrong": len(said),
-            }
-        )
-    return {"count": len(found), "tested": len(n_asked), "rows": lines}
+    n_asked = truth.groupby(sample).size().loc[found].to_numpy()
+    order = np.argsort(-n_asked, kind="stable")
+    found, n_asked = found[order], n_asked[order]
+
+    asked = predictions[np.isin(sample, found)]
+    said = asked[list(names)].stack().astype(str).groupby(level="sample")
+    first = asked["y_true"].groupby(level="sample").first()
+    return pd.DataFrame(
+        {
+            "row": rows[found],
+            "truth": first.loc[found].astype(str).to_numpy(),
+            "predicted": [said.get_group(one).mode().iloc[0] for one in found],
+            "rounds": n_asked,
+            "wrong": said.size().loc[found].to_numpy(),
+        }
+    )

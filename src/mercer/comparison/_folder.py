@@ -16,6 +16,7 @@ from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep, written_whole
 from mercer._system.formulas import write_delimited
 from mercer._system.results import check_folder, read_json, read_table
+from mercer._system.words import significant
 from mercer.comparison._details import (
     confusion_counts,
     curves_of,
@@ -51,6 +52,9 @@ _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
 _FAR = 0.05  # Rows with a familiarity below this lie far out.
+_MOST_HARD = 100  # So many of the rows that every model gets wrong are listed on the page,
+_MOST_CELLS = 30  # with so many of their cells at most,
+_LONGEST_CELL = 60  # of so many characters.
 _MOST_RARE = 3  # So many rare classes are shown with thresholds.
 _MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
@@ -82,7 +86,7 @@ def record_comparison(
     question: QuestionRecord,
     *,
     models: Mapping[str, tuple[str, str]],
-    rows: npt.NDArray[np.intp],
+    hard_rows: pd.DataFrame,
     metric_reason: str,
     budget_seconds: float,
     longer_command: str | None,
@@ -97,14 +101,12 @@ def record_comparison(
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
-    ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1.  ``decision`` is the rule that
+    ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``hard_rows``
+    what :func:`hard_rows_with_contents` gives.  ``decision`` is the rule that
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
     leaders = _leaders(comparison, models)
-    rivals = [name for name in comparison.scores if models[name][1] != "floor"]
-    hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
     return ComparisonRecord(
         question=question,
         metric=comparison.metric,
@@ -129,11 +131,7 @@ def record_comparison(
         leaders=leaders,
         decision=decision,
         rare_classes=_rare_class_records(comparison, leaders),
-        hard_rows=HardRowsRecord(
-            count=hard["count"],
-            tested=hard["tested"],
-            rows=tuple(HardRowRecord(**line) for line in hard["rows"]),
-        ),
+        hard_rows=_hard_rows_record(comparison, hard_rows, question),
         far_rows=_far_rows_record(comparison, familiarity),
         sets=_sets_record(comparison, sets_coverage),
         map=the_map,
@@ -144,6 +142,50 @@ def record_comparison(
         machine=machine(),
         seed=seed,
     )
+
+
+def hard_rows_with_contents(
+    comparison: RoundsComparison,
+    names: Sequence[str],
+    rows: npt.NDArray[np.intp],
+    table: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return the rows that all of these models get wrong, with what stands in them.
+
+    ``rows`` is the number of each sample in the user's ``table``, counted from 1.
+    """
+    found = hard_rows(comparison, names, rows)
+    contents = table.iloc[found["row"].to_numpy() - 1].reset_index(drop=True)
+    taken = {one: f"{one} (of the table)" for one in found.columns if one in contents.columns}
+    return pd.concat([found, contents.rename(columns=taken)], axis=1)
+
+
+def _hard_rows_record(
+    comparison: RoundsComparison, hard: pd.DataFrame, question: QuestionRecord
+) -> HardRowsRecord:
+    """Return how many rows every model gets wrong, and the first of them with some cells."""
+    own = [one.name for one in fields(HardRowRecord) if one.name != "cells"]
+    used = {column.name for column in question.columns if column.used}
+    shown = [one for one in hard.columns[len(own) :] if str(one) in used][:_MOST_CELLS]
+    first = hard.iloc[:_MOST_HARD]
+    cells = [[_cell(value) for value in line] for line in first[shown].itertuples(index=False)]
+    return HardRowsRecord(
+        count=len(hard),
+        tested=len(np.unique(comparison.predictions.index.get_level_values("sample"))),
+        columns=tuple(map(str, shown)),
+        rows=tuple(
+            HardRowRecord(**line, cells=tuple(row))
+            for line, row in zip(_without_nan(first[own]), cells, strict=True)
+        ),
+    )
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text, not too long for a page."""
+    if pd.isna(value):
+        return ""
+    text = significant(value, 6) if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 def _far_rows_record(
@@ -242,16 +284,19 @@ def write_comparison(
     comparison: RoundsComparison,
     *,
     rows: npt.NDArray[np.intp],
+    hard_rows: pd.DataFrame,
     points: pd.DataFrame,
     table: pd.DataFrame | None = None,
 ) -> None:
     """Write everything, then move it to its place together: on failure what was there stays.
 
-    ``points`` is the map, and ``table`` is written too where the user gave none.
+    ``hard_rows`` are those of the record with all their cells, ``points`` is the map, and
+    ``table`` is written too where the user gave none.
     """
     tables = {
         "scores.csv": _scores(comparison),
         "predictions.csv": _predictions(comparison, record.leaders, rows),
+        "hard-rows.csv": hard_rows,
         "map.csv": points,
     }
     if table is not None:

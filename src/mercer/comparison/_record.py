@@ -194,21 +194,26 @@ class RareClassRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class HardRowRecord:
-    """A row that every model got wrong, with what they mostly said."""
+    """A row that every model got wrong, with what they mostly said, and what stands in it."""
 
     row: int
     truth: str
     predicted: str
     rounds: int
     wrong: int
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class HardRowsRecord:
-    """How many of the tested rows every model got wrong, and the first of them."""
+    """How many of the tested rows every model got wrong, and the first of them.
+
+    ``columns`` are those of the cells; ``hard-rows.csv`` has all rows and columns.
+    """
 
     count: int
     tested: int
+    columns: tuple[str, ...] = ()
     rows: tuple[HardRowRecord, ...]
 
 
@@ -273,7 +278,7 @@ class MapRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnImportanceRecord:
-    """By how much a score gets worse when a column is shuffled; no interval of one split."""
+    """By how much a score gets worse when a column is shuffled; no interval of two splits."""
 
     name: str
     loss: float

@@ -32,6 +32,7 @@ from mercer.spectral import stratified_rows
 from mercer.tables import LabelledTable
 
 _MOST_SPLITS = 5
+_LEAST_SPLITS = 3  # An interval of fewer is wider than anything that it could tell.
 _MOST_TESTED = 2000  # rows that are held out, of a split
 _LEAST_TESTED = 50
 _TRIED = 200  # With so many rows it is found out how long an answer takes.
@@ -121,16 +122,17 @@ def find_importances(
     notes: dict[str, str] = {}
     with warnings.catch_warnings(), threadpool_limits(1):  # as all fits of a comparison
         warnings.simplefilter("ignore")
+        fair = (until - time.time()) / max(1, len(leaders.models) * len(leaders.splits))
         for k, split in enumerate(leaders.splits):
             for place, name in enumerate(leaders.models):
                 if name in notes or len(passes[name]) < k:
                     continue
                 left = until - time.time()
-                n_open = len(leaders.models) - place if k == 0 else 1
+                share = left / (len(leaders.models) - place) if k == 0 else left
                 if k and left < 1.2 * passes[name][-1].seconds:
                     continue
                 try:
-                    found = _ask(leaders, name, X, y, split, scorer, seed + k, left / n_open)
+                    found = _ask(leaders, name, X, y, split, scorer, seed + k, (share, fair))
                 except Exception as error:  # one model that cannot be asked must not end the others
                     notes[name] = f"{name} could not be asked: {type(error).__name__}: {error}"
                     continue
@@ -157,13 +159,16 @@ def _ask(
     split: _Split,
     scorer: Any,
     seed: int,
-    seconds: float,
+    limits: tuple[float, float],
 ) -> _Pass | str:
     """Fit a model on the training rows of a split and shuffle columns of the rest, or say why not.
 
-    What does not fit the time is made of fewer rows, not of fewer columns.
+    What does not fit the first number of seconds is made of fewer rows, not of fewer columns.
+    Columns are shuffled several times if that takes no more than the second, with which there is
+    time for all splits: more splits tell more than more shuffles.
     """
     start, rng = time.time(), np.random.RandomState(seed)
+    seconds, fair = limits
     train, test = split
     wanted, given = leaders.fit_seconds[name], _SHARE_FOR_FIT * seconds
     if wanted > given:
@@ -187,7 +192,8 @@ def _ask(
             f"shuffling {count_of(len(names), 'column')} takes longer than the time that was left"
         )
     rows = _some(test, y, n_rows, rng)
-    repeats = _REPEATS if 0.8 * room >= _REPEATS * n_rows else 1
+    for_all = (time.time() - start) + _REPEATS * n_rows * each * n_answers
+    repeats = _REPEATS if for_all <= fair else 1
     names, losses = score_losses(
         model, X.iloc[rows], y[rows], scorer, n_repeats=repeats, random_state=rng
     )
@@ -216,7 +222,7 @@ def _record(
     lines = []
     for k in np.argsort(-losses.mean(axis=0), kind="stable"):
         low, high = mean_interval(losses[:, k], overlap, leaders.confidence_level)
-        known = np.isfinite(low)
+        known = np.isfinite(low) and len(passes) >= _LEAST_SPLITS
         lines.append(
             ColumnImportanceRecord(
                 name=str(columns[k]),

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from mercer._arrays import FloatArray, to_numpy
+from mercer._system.words import count_of, grouped
 from mercer.comparison import ColumnShareRecord, MapRecord
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.projections import (
@@ -135,7 +136,8 @@ def _project(
         notes.append("There is one direction only; y is the first principal component of the rest.")
     is_held_out = ~np.isin(np.arange(len(labels)), rows)
     if is_held_out.any():
-        notes.append(f"{len(rows)} of {len(labels)} rows were used to find the directions.")
+        every = count_of(len(labels), "row")
+        notes.append(f"{grouped(len(rows))} of {every} were used to find the directions.")
     frame = pd.DataFrame(
         {
             "row": data.row_numbers,

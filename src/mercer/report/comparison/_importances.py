@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mercer._system.vocabulary import metric_named
-from mercer._system.words import NOTHING, count_of, interval, score
+from mercer._system.words import NOTHING, count_of, grouped, interval, score
 from mercer.comparison import ColumnImportanceRecord, ImportancesRecord, ModelImportancesRecord
 
 
@@ -65,9 +65,10 @@ def _cell(column: ColumnImportanceRecord | None, most: float) -> ImportanceCell:
 
 def _how(one: ModelImportancesRecord) -> str:
     """Say what a model was fitted on, and asked about."""
-    rows = count_of(one.fitted_rows, "row")
-    part = "" if one.fitted_rows >= one.train_rows else f" of {count_of(one.train_rows, 'row')}"
+    rows = count_of(one.train_rows, "row")
+    if one.fitted_rows < one.train_rows:
+        rows = f"{grouped(one.fitted_rows)} of {rows}"
     return (
-        f"{one.model} was fitted anew on {rows}{part} of {count_of(one.splits, 'split')}, and "
+        f"{one.model} was fitted anew on {rows} of {count_of(one.splits, 'split')}, and "
         f"asked about {count_of(one.tested_rows, 'row')} that were held out"
     )

@@ -12,12 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer._arrays import FloatArray
 from mercer._sklearn import returns_arrays
 from mercer.tables.preparing._dummies import CategoryDummies
-from mercer.tables.preparing._transformers import (
-    DateFeatures,
-    FeatureClipper,
-    SoftRankScaler,
-    days_since_1970,
-)
+from mercer.tables.preparing._transformers import days_since_1970
 from mercer.tables.typing._cells import as_text
 
 _KINDS = {"number": "f", "missing": "f", "date": "M", "time": "M", "undated": "M"}
@@ -38,8 +33,9 @@ class TableTransformer(ColumnTransformer):
                 for name, part, columns in self.transformers_
                 if name != "remainder"
             ]
-            if not any(block is None for block in blocks):
-                return np.hstack(blocks)
+            known = [block for block in blocks if block is not None]
+            if len(known) == len(blocks):
+                return np.hstack(known)
         return super().transform(X, **params)
 
     def _has_columns_of_fit(self, X: Any) -> bool:
@@ -77,13 +73,14 @@ def _numbers_of(name: str, part: Any, columns: Sequence[pd.Series]) -> FloatArra
 
 def _after(step: Any, block: FloatArray) -> FloatArray:
     """Return numbers after one fitted step, as its `transform` returns them."""
+    found: FloatArray
     match step:
         case SimpleImputer():
-            return np.where(np.isnan(block), step.statistics_, block)
+            found = np.where(np.isnan(block), step.statistics_, block)
         case MissingIndicator():
-            return np.isnan(block)[:, step.features_].astype(np.float64)
+            found = np.isnan(block)[:, step.features_].astype(np.float64)
         case StandardScaler():
-            return (block - step.mean_) / step.scale_
-        case DateFeatures() | FeatureClipper() | SoftRankScaler():
-            return step._numbers_of(block)
-    raise TypeError(f"A preprocessor has no step of the type {type(step).__name__}.")
+            found = (block - step.mean_) / step.scale_
+        case _:  # DateFeatures, FeatureClipper or SoftRankScaler
+            found = step._numbers_of(block)
+    return found

@@ -57,6 +57,7 @@ def as_text(values: pd.Series) -> pd.Categorical:
 
     What is computed for the categories (few) then holds for the rows (many) by their codes.
     """
+    cells: Any
     if len(values) <= _FEW_ROWS:
         cells, codes = _cells_of_few(values), np.arange(len(values))
     elif isinstance(values.dtype, pd.CategoricalDtype):
