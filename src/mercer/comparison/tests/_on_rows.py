@@ -113,7 +113,8 @@ def corrected_rows_test(
     n = len(differences)
     if n < 2:
         raise ValueError("A test of rows needs predictions of two rows or more; got one row.")
-    test, df = "corrected test of rows", (n - 1,)
+    test = "corrected test of rows"
+    df: tuple[int, ...] = (n - 1,)
     effect = mean_difference(by_row_a, by_row_b) if differences.any() else 0.0
     remark = ""
     if has_no_spread(float(np.ptp(differences)), a, b):
