@@ -81,7 +81,7 @@ def test_rows_without_spread_are_judged_by_their_signs():
     ("options", "sentence"),
     [
         ({"n_train": 0}, "n_train must be positive and finite; got 0"),
-        ({"rows": [1, 1, 1]}, "two rows or more; got one row"),
+        ({"rows": [1, 1, 1]}, "at least two scores"),
         ({"rows": [1, 2]}, "inconsistent numbers of samples"),
     ],
 )

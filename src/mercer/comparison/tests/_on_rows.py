@@ -5,26 +5,10 @@ from math import inf
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 from sklearn.utils import check_consistent_length
 
-from mercer._arrays import FloatArray
-from mercer.comparison.tests._pairs import (
-    NO_SPREAD,
-    PairedTestResult,
-    better_phrase,
-    check_confidence_level,
-    check_names,
-    check_scores,
-    favoured,
-    has_no_spread,
-    in_scores,
-    interval_phrase,
-    largest,
-    mean_difference,
-    sign_test,
-    zero_if_noise,
-)
+from mercer.comparison.tests._on_splits import paired_t
+from mercer.comparison.tests._pairs import PairedTestResult, check_scores
 
 
 def corrected_rows_test(
@@ -95,49 +79,18 @@ def corrected_rows_test(
     A scores 0.417 better than B on average over 12 rows (95 % interval -0.0831 to 0.916); that
     could be chance (p = 0.094)
     """
-    check_confidence_level(confidence_level)
-    pair = check_names(names)
     if not 0 < n_train < inf:
         raise ValueError(f"n_train must be positive and finite; got {n_train}.")
     a, b, exponent = check_scores(scores_a, scores_b)
     check_consistent_length(a, np.asarray(rows))
-    if a.ndim != 1 or len(a) < 2:
-        raise ValueError(
-            "A test of rows needs one-dimensional arrays of at least two predictions; got shape "
-            f"{a.shape}."
-        )
     of_row = np.unique(np.asarray(rows), return_inverse=True)[1]
     times = np.bincount(of_row)
-    by_row_a, by_row_b = (np.bincount(of_row, weights=one) / times for one in (a, b))
-    differences: FloatArray = zero_if_noise(by_row_a - by_row_b, scale=largest(a, b))
-    n = len(differences)
-    if n < 2:
-        raise ValueError("A test of rows needs predictions of two rows or more; got one row.")
-    test = "corrected test of rows"
-    df: tuple[int, ...] = (n - 1,)
-    effect = mean_difference(by_row_a, by_row_b) if differences.any() else 0.0
-    remark = ""
-    if has_no_spread(float(np.ptp(differences)), a, b):
-        test, df, half = f"sign test (no spread for the {test})", (), np.nan
-        statistic, pvalue = sign_test(differences)
-        remark = NO_SPREAD * bool(effect)
-    else:
-        error = float(np.sqrt((1 / n + 1 / n_train) * differences.var(ddof=1)))
-        statistic = effect / error
-        pvalue = 2 * float(stats.t.sf(abs(statistic), n - 1))
-        half = float(stats.t.ppf((1 + confidence_level) / 2, n - 1)) * error
-    effect, low, high = in_scores([effect, effect - half, effect + half], exponent)
-    interval = (low, high)
-    return PairedTestResult(
-        test=test,
-        statistic=statistic,
-        pvalue=pvalue,
-        df=df,
-        effect=effect,
-        interval=interval,
+    return paired_t(
+        np.ldexp(np.bincount(of_row, weights=a) / times, exponent),
+        np.ldexp(np.bincount(of_row, weights=b) / times, exponent),
+        test="corrected test of rows",
+        overlap=1 / n_train,
         confidence_level=confidence_level,
-        names=pair,
-        favours=favoured(effect, pair),
-        finding=f"{better_phrase(effect, pair)} on average over {n} rows "
-        f"({interval_phrase(interval, confidence_level, effect=effect)}{remark})",
+        names=names,
+        what="rows",
     )
