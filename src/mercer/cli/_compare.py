@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mercer.cli._checks import Strict, ask_about
 from mercer.cli._compare_scores import (
     Better,
     Results,
@@ -41,6 +42,7 @@ from mercer.cli._output import (
     status,
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
+from mercer.cli._splitting import Groups, Splitting, TestTable, Time
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison
@@ -86,6 +88,10 @@ def compare(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
     ] = None,
+    groups: Groups = None,
+    time_column: Time = None,
+    test: TestTable = None,
+    strict: Strict = False,
     exclude: Exclude = None,
     kind: Kinds = None,
     sheet: Sheet = None,
@@ -106,6 +112,7 @@ def compare(
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
     which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    With --groups, --time or --test whole groups, later rows or the rows of a file are tested.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
 
     With --from it judges scores that are there already, and fits nothing.
@@ -158,9 +165,15 @@ def compare(
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
-    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
+    splitting = Splitting(groups, time_column, test)
+    kinds = splitting.kinds(column_kinds(exclude, kind, target), target)
+    reading = Reading(sheet, delimiter, kinds)
     with status("reading the table …") as say:
         rows, data = _read(table, target, reading)
+        split = splitting.read(rows, data, reading)
+        data = split.data
+        say("checking the table …")
+        checks = ask_about(rows, split, splitting, settled=kinds, seed=seed, is_strict=strict)
         rule = read_rule(costs, recall, data)
         if metrics is not None:
             reason = metrics_reason(metrics)
@@ -194,6 +207,7 @@ def compare(
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
+                **split.options,
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
@@ -204,6 +218,7 @@ def compare(
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
         "--costs": costs, "--recall": recall, "--jobs": jobs, "--scheduler": scheduler,
+        "--groups": groups, "--time": time_column, "--test": test,
         "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
@@ -214,13 +229,15 @@ def compare(
     points, the_map, importances = views.without_last_parts(why)
     rivals = [name for name in comparison.scores if known[name].kind != "floor"]
     hard = comparing.hard_rows_with_contents(
-        comparison, rivals or list(comparison.scores), data.row_numbers, rows.frame
+        comparison, rivals or list(comparison.scores), split.rows, split.frame
     )
     record = comparing.record_comparison(
         comparison,
         comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
         models={name: (model.label, model.kind) for name, model in known.items()},
         hard_rows=hard,
+        split_source=split.source,
+        checks=checks,
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),
@@ -232,10 +249,10 @@ def compare(
         importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
-        familiarity=familiarity_of_rows(data.X, seed),
+        familiarity=None if split.test else familiarity_of_rows(data.X, seed),
     )
     files: Any = {
-        "rows": data.row_numbers,
+        "rows": split.rows,
         "hard_rows": hard,
         "table": rows.frame if table is None else None,
     }
@@ -244,7 +261,7 @@ def compare(
         print_ranking(record)
     if not comparison.interrupted:
         left = (1 - _SHARE_FOR_WRITING) * seconds - (time.perf_counter() - start)
-        leaders = views.Leaders.of(comparison, pipelines, record.leaders)
+        leaders = views.Leaders.of(comparison, pipelines, record.leaders, split.test)
         with status("drawing a map, and asking which columns count …"):
             points, the_map, importances = views.last_parts_within(
                 data, leaders, seed, left, seconds
@@ -310,7 +327,7 @@ def longer_command(
     more: Sequence[str] = (),
 ) -> str | None:
     """Return the command with time enough for ten rounds, where there were too few; else None."""
-    if not comparison.has_few_rounds or comparison.interrupted:
+    if not comparison.has_few_rounds or comparison.interrupted or comparison.is_complete:
         return None
     seconds = budget * _ROUNDS_TO_AIM_AT / len(comparison.rounds)
     time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"

@@ -179,6 +179,8 @@ def _print_question(screen: Console, record: "ComparisonRecord") -> None:
     )
     print_notes(question.notes)
     screen.print(escape(record.metric_reason))
+    if record.splits.source:
+        screen.print(escape(one_line(record.splits.sentence)))
 
 
 def ranking_table(

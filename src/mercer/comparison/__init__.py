@@ -42,6 +42,7 @@ from mercer.comparison._folder import hard_rows_with_contents as hard_rows_with_
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
 from mercer.comparison._folder import write_scores as write_scores
+from mercer.comparison._record import CheckRecord as CheckRecord
 from mercer.comparison._record import ClassRecord as ClassRecord
 from mercer.comparison._record import ColumnImportanceRecord as ColumnImportanceRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
@@ -64,7 +65,6 @@ from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
 from mercer.comparison._record import RareClassRecord as RareClassRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
-from mercer.comparison._record import SplitsRecord as SplitsRecord
 from mercer.comparison._record import StandInsRecord as StandInsRecord
 from mercer.comparison._record import StepRecord as StepRecord
 from mercer.comparison._record import ThresholdRecord as ThresholdRecord
@@ -72,6 +72,7 @@ from mercer.comparison._result import RoundsComparison
 from mercer.comparison._result import mean_interval as mean_interval
 from mercer.comparison._rounds import compare_in_rounds
 from mercer.comparison._score_table import ScoreTable, score_table
+from mercer.comparison._splits_record import SplitsRecord as SplitsRecord
 from mercer.comparison._thresholds import threshold_table
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._metrics import metric_scorer as metric_scorer
@@ -135,6 +136,7 @@ __all__ = [
 
 # What `mercer compare` makes its results folder with, and the page takes from it.
 _FOR_MERCER = (
+    "CheckRecord",
     "ClassRecord",
     "ColumnImportanceRecord",
     "ColumnRecord",

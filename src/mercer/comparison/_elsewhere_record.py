@@ -15,9 +15,9 @@ from mercer.comparison._record import (
     ModelRecord,
     PairRecord,
     QuestionRecord,
-    SplitsRecord,
     StepRecord,
 )
+from mercer.comparison._splits_record import SplitsRecord
 
 _MOST_LEADERS = 4
 

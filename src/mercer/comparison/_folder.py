@@ -25,6 +25,7 @@ from mercer.comparison._details import (
     set_counts,
 )
 from mercer.comparison._record import (
+    CheckRecord,
     ComparisonRecord,
     DecisionRecord,
     FarRowsRecord,
@@ -40,10 +41,10 @@ from mercer.comparison._record import (
     QuestionRecord,
     RareClassRecord,
     SetsRecord,
-    SplitsRecord,
     ThresholdRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._splits_record import SplitsRecord
 from mercer.comparison._thresholds import rare_class_tables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
@@ -98,17 +99,21 @@ def record_comparison(
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
     familiarity: npt.NDArray[np.float64] | None = None,
+    split_source: str = "",
+    checks: tuple[CheckRecord, ...] = (),
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
     ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``hard_rows``
-    what :func:`hard_rows_with_contents` gives.  ``decision`` is the rule that
+    what :func:`hard_rows_with_contents` gives; ``split_source`` is the column of groups or times,
+    or the test file, and ``checks`` what was asked about the table.  ``decision`` is the rule that
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
     leaders = _leaders(comparison, models)
     return ComparisonRecord(
         question=question,
+        checks=checks,
         metric=comparison.metric,
         metric_reason=metric_reason,
         lower_is_better=comparison.metric in LOWER_IS_BETTER,
@@ -119,7 +124,11 @@ def record_comparison(
         interrupted=comparison.interrupted,
         rounds=len(comparison.rounds),
         splits=SplitsRecord(
-            folds=comparison.n_folds, train_rows=comparison.n_train, test_rows=comparison.n_test
+            kind=comparison.split_kind,
+            source=split_source,
+            folds=comparison.n_folds,
+            train_rows=comparison.n_train,
+            test_rows=comparison.n_test,
         ),
         models=_model_records(comparison, models),
         pairs=_pair_records(comparison),

@@ -7,14 +7,21 @@ other, and scores by several metrics on the same rows depend on each other in un
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mercer._arrays import FloatArray
 from mercer._system.words import listed
 from mercer.comparison._result import cut_to_possible
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
-from mercer.comparison.tests._mcnemar import JUDGED_BY_ROWS, by_rows_where_without_spread
+from mercer.comparison.tests._mcnemar import (
+    JUDGED_BY_ROWS,
+    by_rows_where_without_spread,
+    mcnemar_test,
+)
+from mercer.comparison.tests._on_parts import parts_t_test
 from mercer.comparison.tests._on_splits import corrected_t_test
 from mercer.comparison.tests._pairs import (
     PairedTestResult,
@@ -37,10 +44,14 @@ def judge_pairs(
     n_test: float,
     predictions: pd.DataFrame,
     confidence_level: float,
+    by_part: Mapping[str, Mapping[str, FloatArray]],
+    has_free_rows: bool,
 ) -> dict[str, PairTests]:
     """Test every pair by every metric, with one correction for each family of tests.
 
-    ``scores`` are by metric, with a row per round and a column per estimator.
+    ``scores`` are by metric, with a row per round and a column per estimator.  With ``by_part``,
+    what each part of one test file adds to a score, there is one round, and rows or parts are
+    tested.  Rows count one by one only where they are free of each other.
     """
     names = [str(name) for name in next(iter(scores.values()))]
     rivals = [name for name in names if name != floor]
@@ -49,22 +60,24 @@ def judge_pairs(
         families.append([(one, floor) for one in rivals])
 
     def test_by(metric: str) -> PairTest:
-        values = scores[metric] * (-1.0 if metric in LOWER_IS_BETTER else 1.0)
+        sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+        values = sign * scores[metric]
 
         def test(a: str, b: str) -> PairedTestResult:
             missing = [name for name in (a, b) if not np.isfinite(values[name]).all()]
             if missing:
                 has = "have" if len(missing) > 1 else "has"
                 raise ValueError(f"not tested: {listed(missing)} {has} no {metric}")
-            result = corrected_t_test(
-                values[a],
-                values[b],
-                n_train=n_train,
-                n_test=n_test,
-                confidence_level=confidence_level,
-                names=(a, b),
-            )
-            if metric in JUDGED_BY_ROWS:
+            options: Any = {"confidence_level": confidence_level, "names": (a, b)}
+            if by_part and metric == "accuracy":
+                answers = (predictions[name] for name in ("y_true", a, b))
+                return mcnemar_test(*answers, **options)
+            if by_part:
+                result = parts_t_test(*(sign * by_part[name][metric] for name in (a, b)), **options)
+            else:
+                options |= {"n_train": n_train, "n_test": n_test}
+                result = corrected_t_test(values[a], values[b], **options)
+            if metric in JUDGED_BY_ROWS and has_free_rows:
                 return by_rows_where_without_spread(result, predictions)
             return result
 

@@ -8,6 +8,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mercer.comparison._splits_record import SplitsRecord
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRecord:
@@ -38,6 +40,16 @@ class ClassRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckRecord:
+    """What a check of the table asks, before anything is fitted; see `mercer.checks.Finding`."""
+
+    code: str
+    text: str
+    columns: tuple[str, ...] = ()
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class QuestionRecord:
     """What was asked: a table and the column to predict."""
 
@@ -65,16 +77,6 @@ class QuestionRecord:
             ),
             notes=tuple(data.notes),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitsRecord:
-    """How rows were split; the sizes are means over the rounds."""
-
-    kind: str = "repeated stratified folds"
-    folds: int | None = None
-    train_rows: float | None = None
-    test_rows: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,6 +468,8 @@ class ComparisonRecord:
     ----------
     question : QuestionRecord
         Table, target, columns and classes; nothing of these for scores from elsewhere.
+    checks : tuple of CheckRecord
+        What the checks of the table ask.
     elsewhere : ElsewhereRecord or None
         Where scores come from that were not measured here; None where they were.
     metric, metric_reason : str
@@ -526,6 +530,7 @@ class ComparisonRecord:
 
     kind: str = "comparison"
     question: QuestionRecord
+    checks: tuple[CheckRecord, ...] = ()
     elsewhere: ElsewhereRecord | None = None
     metric: str
     metric_reason: str = ""

@@ -188,6 +188,13 @@ class RoundsComparison(ShownAsTables):
         Whether it was stopped by Ctrl-C.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
+    split_kind : str
+        How samples were split, such as ``"repeated stratified folds"``.
+    is_complete : bool
+        Whether there are no more splits to be had: with few groups or times, or a test file.
+    by_part : dict of name to dict of str to ndarray
+        With a test file: what each of its parts adds to a score, by metric. The mean is the score,
+        and intervals and tests are of these.
     splits : dict of int to (ndarray, ndarray)
         Positions of training and test samples in each of the rounds.
     also_by : dict of name to RoundsComparison
@@ -225,6 +232,9 @@ class RoundsComparison(ShownAsTables):
     seconds: float
     interrupted: bool
     costs: FloatArray | None = None
+    split_kind: str = "repeated stratified folds"
+    is_complete: bool = False
+    by_part: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
     splits: Mapping[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = field(
         default_factory=dict
     )
@@ -251,11 +261,7 @@ class RoundsComparison(ShownAsTables):
         means = means.sort_values(ascending=is_low, key=lambda mean: mean.round(12), kind="stable")
         names = [*means.index, *self.notes, *self.errors]
         table = pd.DataFrame({"score": means}, index=pd.Index(names, name="estimator"))
-        overlap = self.n_test / self.n_train
-        bounds = {
-            name: mean_interval(self.scores[name], overlap, self.confidence_level)
-            for name in self.scores
-        }
+        bounds = {name: self._interval(str(name)) for name in self.scores}
         least, most = 0.0, np.inf if is_low else 1.0
         if self.metric == "cost" and self.costs is not None:  # some may be gains
             least, most = float(self.costs.min()), float(self.costs.max())
@@ -271,6 +277,13 @@ class RoundsComparison(ShownAsTables):
             said = pd.Series(getattr(self, column), dtype=object)
             table[column.removesuffix("s")] = said.reindex(names, fill_value="")
         return table
+
+    def _interval(self, name: str) -> tuple[float, float]:
+        """Interval of a score: by rounds, which share training rows, or by parts of a test file."""
+        if name in self.by_part:
+            return mean_interval(self.by_part[name][self.metric], 0.0, self.confidence_level)
+        overlap = self.n_test / self.n_train
+        return mean_interval(self.scores[name], overlap, self.confidence_level)
 
     @property
     def leader(self) -> str:
@@ -300,7 +313,7 @@ class RoundsComparison(ShownAsTables):
                 f"Too few rounds to tell ({len(self.rounds)}): {listed(first)} "
                 f"lead{'s' * (len(first) == 1)} so far, with {score(table['score'].iloc[0])}"
             )
-            return [lead, "a longer budget tells more"]
+            return [lead] if self.is_complete else [lead, "a longer budget tells more"]
         if leader == self.floor:
             return [f"Nothing scores better than {leader}, which any model must beat"]
         rivals = table[table.index != self.floor]
@@ -318,7 +331,7 @@ class RoundsComparison(ShownAsTables):
     @property
     def has_few_rounds(self) -> bool:
         """Whether there are fewer than five rounds, too few for any but the largest differences."""
-        return len(self.rounds) < _FEW_ROUNDS
+        return len(self.rounds) < _FEW_ROUNDS and not self.by_part
 
     def _above_floor(self, names: Sequence[str]) -> list[str]:
         """Say who is better than the floor, if there is one in the comparison."""
@@ -334,7 +347,8 @@ class RoundsComparison(ShownAsTables):
             p = _p(above["pvalue_holm"], worst=True)
             said.append(f"{who} {are} better than {self.floor}{p}")
         gaps = self.scores.sub(self.scores[self.floor], axis=0)
-        always = (gaps < 0 if self.metric in LOWER_IS_BETTER else gaps > 0).all()
+        is_better = gaps < 0 if self.metric in LOWER_IS_BETTER else gaps > 0
+        always = is_better.all() & (len(gaps) > 1)
         for is_always, remark in ((True, ", though better on every split"), (False, "")):
             some = [name for name in not_above.index if always[name] == is_always]
             if some:

@@ -19,14 +19,11 @@ from mercer.comparison._pair_tests import judge_pairs
 from mercer.comparison._result import RoundsComparison
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
 from mercer.comparison.engine._metrics import METRICS, AllMetrics, FindSets, choose_metric
-from mercer.comparison.engine._plan import (
-    Clock,
-    RepeatedFolds,
-    RoundsPlan,
-    RoundsProgress,
-    mean_sizes,
-)
+from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
+from mercer.comparison.engine._splits import Splits, mean_sizes, plan_splits, random_parts
 from mercer.comparison.tests._pairs import check_confidence_level, check_labels
+
+_FEWEST_TEST_ROWS = 10  # With fewer, no test can tell anything.
 
 
 def compare_in_rounds(
@@ -43,6 +40,9 @@ def compare_in_rounds(
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     scheduler: str | None = None,
+    groups: npt.ArrayLike | None = None,
+    time: npt.ArrayLike | None = None,
+    test: tuple[Any, npt.ArrayLike] | None = None,
     random_state: int | np.random.RandomState | None = None,
     find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
@@ -50,8 +50,10 @@ def compare_in_rounds(
     r"""Compare classifiers on the same splits, round after round, until the time is used.
 
     A round is one split, on which every estimator is fitted and tested; the splits are those of
-    repeated stratified folds, in a fixed order. No round begins that would overrun the budget, by
-    what the last ones took. So a short budget gives wide intervals, never an unfair comparison.
+    repeated stratified folds, in a fixed order, or, with ``groups``, ``time`` or ``test``, those
+    that test whole groups, later rows or the rows of another table. No round begins that would
+    overrun the budget, by what the last ones took. So a short budget gives wide intervals, never an
+    unfair comparison.
 
     With scores :math:`s_1, …, s_J`, mean :math:`m` and variance :math:`S^2` over J rounds, the
     interval of a score is that of Nadeau and Bengio [1]_ for training sets that overlap,
@@ -101,6 +103,15 @@ def compare_in_rounds(
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: its workers fit, as many at a
         time as they have threads. A fit that takes more than its share is given up there, but
         keeps its thread until it ends.
+    groups : array-like of shape (n_samples,), optional
+        Whole groups are tested, by folds with about the same shares of the classes. With fewer
+        than twice as many groups as folds there is one repetition: more would be the same splits.
+    time : array-like of shape (n_samples,), optional
+        Numbers or dates: the later half of the samples is cut into ``n_folds`` blocks, and each is
+        tested by all samples that are earlier. Samples of one time stay together.
+    test : tuple (X_test, y_test), optional
+        Everybody is fitted once, on all of X, and scored on these samples. Tests and intervals then
+        are of the fitted classifiers and of such samples, not of other training samples.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
     find_sets : callable, optional
@@ -123,6 +134,12 @@ def compare_in_rounds(
     estimator and round. Memory: the data once per process, and per fit the test part's outputs.
     With ``n_jobs``, a script must protect its entry by ``if __name__ == "__main__":``, as for any
     other use of :mod:`multiprocessing`.
+
+    *Tests that fit the split.* With ``groups`` and ``time`` the same corrected t test keeps its
+    level (docs/comparison.md); rows are not taken one by one there, as those of a group or of a
+    time are alike. With ``test``, accuracy is tested by McNemar's test, and any other score by a
+    paired t test of 40 random parts of the test samples, the jackknife; so are the intervals. Give
+    one of the three.
 
     *Slow estimators.* In the first round a fit may take an equal share of what is left of half the
     budget; what was stopped is tried again if the others leave it twice as much. If a second round
@@ -154,20 +171,31 @@ def compare_in_rounds(
     if floor is not None and floor not in estimators:
         raise ValueError(f"floor must be the name of an estimator; got {floor!r}.")
     labels = check_labels(y, "y")
-    X, labels = indexable(X if hasattr(X, "shape") else np.asarray(X), labels)
+    X, labels, groups, time = indexable(
+        X if hasattr(X, "shape") else np.asarray(X), labels, groups, time
+    )
     classes, counts = np.unique(labels, return_counts=True)
     _check_classes(classes, counts)
 
     table = None if costs is None else _check_costs(costs, len(classes))
     if "cost" in asked and table is None:
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
-    judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table, find_sets=find_sets)
+    tested = None if test is None else _check_test(test, classes)
+    n_test = None if tested is None else len(tested[1])
+    splits = plan_splits(labels, n_folds, random_state, groups=groups, time=time, n_test=n_test)
+    judge = AllMetrics(
+        classes,
+        positive=int(counts.argmin()),
+        costs=table,
+        find_sets=find_sets,
+        parts=None if n_test is None else random_parts(n_test, random_state),
+    )
     named = {str(name): estimator for name, estimator in estimators.items()}
-    material = Material(named, X, labels, judge, counts_bytes=True)
-    splits = RepeatedFolds(labels, min(n_folds, int(counts.min())), random_state)
+    material = Material(named, X, labels, judge, counts_bytes=True, test=tested)
     metrics = asked or ("cost" if table is not None else choose_metric(labels)[0],)
     clock = Clock(budget)
-    plan = RoundsPlan(named, metrics[0], clock, max_rounds, on_progress)
+    most = int(min(max_rounds, splits.n_rounds))
+    plan = RoundsPlan(named, metrics[0], clock, most, on_progress)
     interrupted = False
     try:
         with _workers(material, n_jobs, scheduler) as workers:
@@ -223,6 +251,27 @@ def _check_classes(classes: npt.NDArray[np.generic], counts: npt.NDArray[np.intp
         )
 
 
+def _check_test(
+    test: tuple[Any, npt.ArrayLike], classes: npt.NDArray[np.generic]
+) -> tuple[Any, npt.NDArray[np.generic]]:
+    """Return the test samples and their classes, which must be among those of y."""
+    if not isinstance(test, tuple) or len(test) != 2:
+        raise ValueError("test must be a tuple (X_test, y_test).")
+    X, labels = test
+    labels = check_labels(labels, "y_test")
+    X, labels = indexable(X if hasattr(X, "shape") else np.asarray(X), labels)
+    if len(labels) < _FEWEST_TEST_ROWS:
+        raise ValueError(
+            f"A test needs {_FEWEST_TEST_ROWS} test samples or more; got {len(labels)}."
+        )
+    strange = labels[~np.isin(labels, classes)]
+    if len(strange):
+        raise ValueError(
+            f"y_test holds the class {str(strange[0])!r}, which y does not: leave out."
+        )
+    return X, labels
+
+
 def _check_costs(costs: npt.ArrayLike, n_classes: int) -> FloatArray:
     table: FloatArray = np.asarray(costs, dtype=np.float64)
     if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
@@ -252,7 +301,7 @@ def _collect(
     plan: RoundsPlan,
     material: Material,
     judge: AllMetrics,
-    splits: RepeatedFolds,
+    splits: Splits,
     *,
     metrics: Sequence[str],
     floor: str | None,
@@ -269,10 +318,11 @@ def _collect(
     n_first = len(splits[rounds[0]][0])
     n_train, n_test = mean_sizes(list(finished.values()))
     predictions = prediction_table(
-        material.y,
+        material.tested[1],
         finished,
         {name: [judge.classes[fit.predicted] for fit in made] for name, made in fits.items()},
     )
+    by_part = {name: made[0].by_part for name, made in fits.items() if made[0].by_part}
     scores = {
         one: pd.DataFrame({name: [fit.scores[one] for fit in made] for name, made in fits.items()})
         for one in metrics
@@ -284,6 +334,8 @@ def _collect(
         n_test=n_test,
         predictions=predictions,
         confidence_level=confidence_level,
+        by_part=by_part,
+        has_free_rows=splits.has_free_rows,
     )
     warned = {name: next((f.warning for f in made if f.warning), "") for name, made in fits.items()}
     judged = RoundsComparison(
@@ -328,6 +380,9 @@ def _collect(
         seconds=seconds,
         interrupted=interrupted,
         costs=judge.costs,
+        split_kind=splits.kind,
+        is_complete=len(rounds) >= splits.n_rounds,
+        by_part=by_part,
         splits=finished,
     )
     also_by = {

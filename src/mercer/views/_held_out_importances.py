@@ -52,7 +52,8 @@ _Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 class Leaders:
     """Models that are not fitted, the splits of their comparison, and what judges them.
 
-    ``fit_seconds`` are those of a fit on all training rows of a split.
+    ``fit_seconds`` are those of a fit on all training rows of a split, and ``test`` has the rows
+    that splits number as test rows where these are not rows of the table.
     """
 
     models: Mapping[str, Any]
@@ -63,10 +64,15 @@ class Leaders:
     positive: int
     costs: FloatArray | None
     confidence_level: float
+    test: LabelledTable | None = None
 
     @classmethod
     def of(
-        cls, comparison: RoundsComparison, models: Mapping[str, Any], names: Sequence[str]
+        cls,
+        comparison: RoundsComparison,
+        models: Mapping[str, Any],
+        names: Sequence[str],
+        test: LabelledTable | None = None,
     ) -> "Leaders":
         """Take the models of these names from all that were compared."""
         numbers = list(comparison.rounds)[:_MOST_SPLITS]
@@ -79,13 +85,31 @@ class Leaders:
             positive=int(np.searchsorted(comparison.classes, comparison.positive)),
             costs=comparison.costs,
             confidence_level=comparison.confidence_level,
+            test=test,
         )
+
+
+def _with_test_rows(leaders: Leaders, data: LabelledTable) -> tuple[Leaders, LabelledTable]:
+    """Put the rows of a test file behind those of the table, and number them so."""
+    if leaders.test is None:
+        return leaders, data
+    columns = {}
+    for name in data.X:
+        first, second = data.X[name], leaders.test.X[name]
+        if isinstance(first.dtype, pd.CategoricalDtype):
+            known = first.cat.categories.union(second.cat.categories, sort=False)
+            first, second = (one.cat.set_categories(known) for one in (first, second))
+        columns[name] = pd.concat([first, second], ignore_index=True)
+    splits = [(train, test + len(data.y)) for train, test in leaders.splits]
+    both = replace(data, X=pd.DataFrame(columns), y=np.append(data.y, leaders.test.y))
+    return replace(leaders, splits=splits, test=None), both
 
 
 def rows_to_ask(
     leaders: Leaders, data: LabelledTable, seed: int
 ) -> tuple[Leaders, pd.DataFrame, NDArray[Any]]:
     """Return leaders, rows and classes as they are sent to a process: not more than it can hold."""
+    leaders, data = _with_test_rows(leaders, data)
     most = max(1, _MOST_CELLS // max(1, data.X.shape[1]))
     if len(data.y) <= most:
         return leaders, data.X, data.y

@@ -18,6 +18,7 @@ from sklearn.metrics import (
 from mercer._arrays import FloatArray
 from mercer._system import vocabulary
 from mercer._system.words import percent
+from mercer.comparison.tests._on_parts import values_by_part
 from mercer.comparison.tests._pairs import check_labels
 
 METRICS = tuple(vocabulary.METRICS)
@@ -166,13 +167,15 @@ class AllMetrics:
 
     ``positive`` is the class that F1 and average precision look for when there are two, and
     ``costs`` what it costs to answer the class of the column for that of the row.
-    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets.
+    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets, and
+    ``parts`` is the part of each test sample, where what each of them adds to a score is wanted.
     """
 
     classes: npt.NDArray[np.generic]
     positive: int
     costs: FloatArray | None = None
     find_sets: FindSets | None = None
+    parts: Codes | None = None
 
     def __call__(
         self,
@@ -182,20 +185,25 @@ class AllMetrics:
         predicted: npt.NDArray[np.generic],
     ) -> dict[str, Any]:
         """Return scores, predictions, and outputs where they are few enough to keep."""
-        codes = _codes(predicted, self.classes)
+        truth, codes = np.searchsorted(self.classes, y), _codes(predicted, self.classes)
         outputs, are_probabilities = _outputs(estimator, X, self.classes)
-        scores = score_all(
-            np.searchsorted(self.classes, y),
-            codes,
-            outputs,
-            are_probabilities=are_probabilities,
-            n_classes=len(self.classes),
-            positive=self.positive,
-            costs=self.costs,
-        )
+
+        def score(rows: Any) -> dict[str, float]:
+            return score_all(
+                truth[rows],
+                codes[rows],
+                None if outputs is None else outputs[rows],
+                are_probabilities=are_probabilities,
+                n_classes=len(self.classes),
+                positive=self.positive,
+                costs=self.costs,
+            )
+
+        scores = score(slice(None))
         is_kept = outputs is not None and outputs.size <= _MOST_OUTPUTS
         return {
             "scores": scores,
+            "by_part": {} if self.parts is None else _by_part(score, scores, self.parts),
             "predicted": codes,
             "outputs": outputs.astype(np.float32) if outputs is not None and is_kept else None,
             "are_probabilities": are_probabilities,
@@ -210,6 +218,17 @@ class AllMetrics:
         sets = np.zeros((len(found), len(self.classes)), dtype=bool)
         sets[:, _codes(np.asarray(estimator.classes_), self.classes)] = found
         return sets
+
+
+def _by_part(
+    score: Callable[[Any], dict[str, float]], scores: Mapping[str, float], parts: Codes
+) -> dict[str, FloatArray]:
+    """Return what each part of the test samples adds to each score."""
+    without = [score(parts != part) for part in range(int(parts.max()) + 1)]
+    return {
+        name: values_by_part(whole, [one[name] for one in without])
+        for name, whole in scores.items()
+    }
 
 
 def metric_scorer(
