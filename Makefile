@@ -16,7 +16,7 @@ QUICK = tests/test_layers.py tests/test_public_api.py tests/test_import_is_light
 	tests/tables/test_read.py tests/tables/test_kinds.py \
 	tests/comparison/test_mcnemar.py tests/comparison/test_paired_t.py tests/comparison/test_five_by_two.py
 
-.PHONY: help quick campaigns torture interpreter mutants faults security load cluster pages peers audit oldest
+.PHONY: help quick campaigns torture interpreter mutants faults security load cluster pages options peers audit oldest
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -49,6 +49,9 @@ cluster:  ## jobs and fits on two workers, one of which is killed
 
 pages:  ## every block, command, example and a sample of the figures of the pages
 	$(CAMPAIGN)/pages -rs
+
+options:  ## writes the page of all options of all commands
+	PYTHONPATH=tests/campaigns:src $(PYTHON) -m pages.command_page
 
 peers:  ## other people's tests on our estimators, and clients that use them
 	$(PYTHON) tests/campaigns/peers/run.py $(ARGS)

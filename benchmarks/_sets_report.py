@@ -13,6 +13,9 @@ OURS = (
     ("auto", "jackknife+"),
     ("auto", "left-out"),
     ("sparse", "left-out"),
+    ("parzen", "left-out"),
+    ("laplacian", "left-out"),
+    ("ise", "left-out"),
 )
 PEERS = (("mapie split", "MAPIE split"), ("mapie cross", "MAPIE cross"))
 

@@ -1,7 +1,7 @@
 """How often do prediction sets hold the true class, and how large are they?
 
     export MERCER_TABLES=/path/to/tables MERCER_DATA=/path/to/data
-    python benchmarks/sim_sets.py run --out results --seconds 1500 [--draws 1000]
+    python benchmarks/sim_sets.py run --out results --seconds 1500 [--draws 1000] [--jobs 2]
     python benchmarks/sim_sets.py report --out results
 
 A quarter of a table's rows, at most 200, are put aside: they say how its columns are prepared, and
@@ -12,17 +12,23 @@ on the same discriminant and the same rows.
 """
 
 import argparse
+import functools
+import importlib.util
+import itertools
 import json
+import multiprocessing
 import os
 import sys
 import time
 import warnings
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
 from _tables_problems import Place, all_sizes, load
 from sklearn.model_selection import train_test_split
 
+from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.tables import make_preprocessor, match_columns, split_target
 
@@ -33,6 +39,7 @@ ASIDE, TRAIN, TEST = 200, 200, 150  # rows
 TRAIN_OF_A_CLASS = 25  # rows for each class, where that is more
 ROWS_OF_A_CLASS = 10  # are expected among the training rows, or the class is left out
 KERNEL = {"kernel": "laplacian"}  # by name, as the choice among several takes seconds
+PARZEN = {"parzen": ParzenClassifier, "laplacian": LaplacianClassifier, "ise": ISEClassifier}
 SELDOM, SELDOMER = 10, 40  # Every so many draws have the slow methods, and the slowest.
 
 
@@ -129,6 +136,8 @@ def one_draw(rows, fixed, number, has_mapie):
     tuned = KernelFisherDiscriminant(**KERNEL)
     found = {"draw": number, "tuned": ours(tuned, *drawn)}
     found["beforehand"] = ours(KernelFisherDiscriminant(**KERNEL, **fixed), *drawn)
+    for name, window in PARZEN.items():
+        found[name] = ours(window(), *drawn, methods=("left-out",))
     if has_mapie:
         found["mapie split"] = mapie_split(tuned, X, y, new, new_y, number)
     if number % SELDOM == 0:
@@ -146,38 +155,63 @@ def run(options):
     names = [name for name in all_sizes(place) if not name.endswith("/blocked")]
     names = [name for name in names if not options.only or name in options.only.split(",")]
     options.out.mkdir(parents=True, exist_ok=True)
-    try:
-        import mapie  # noqa: F401
-
-        has_mapie = True
-    except ImportError:
-        has_mapie = False
     files = {name: options.out / f"{name.replace('/', '+')}.jsonl" for name in names}
-    done = {name: len(_lines(path)) for name, path in files.items()}
-    spent, known = dict.fromkeys(names, 0.0), {}
+    waiting = {}
+    for name, path in files.items():
+        done = {one["draw"] for one in _lines(path)}
+        waiting[name] = [number for number in range(options.draws) if number not in done]
+    spent, last = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     start = time.perf_counter()
-    while any(done[name] < options.draws for name in names):
-        passed = time.perf_counter() - start
-        if passed > options.seconds:
-            break
-        waiting = [name for name in names if done[name] < options.draws]
-        name = min(waiting, key=spent.__getitem__)
-        began = time.process_time()
-        if name not in known:
-            known[name] = _prepare(place, name)
-        if known[name] is None:
-            done[name] = options.draws
+
+    def batches():
+        """Draws to be done, next those of the table that had the least time, until it is up."""
+        while any(waiting.values()) and time.perf_counter() - start < options.seconds:
+            name = min((name for name in names if waiting[name]), key=spent.__getitem__)
+            numbers, waiting[name] = waiting[name][:SELDOM], waiting[name][SELDOM:]
+            spent[name] += last[name]  # is put right when the draws are there
+            yield place, name, numbers, last[name]
+
+    n_draws = 0
+    for name, found, seconds, expected in _answers(batches(), options.jobs):
+        if found is None:
+            waiting[name] = []
             continue
-        for _ in range(min(SELDOM, options.draws - done[name])):
-            found = one_draw(*known[name], done[name], has_mapie)
-            with files[name].open("a") as file:
-                file.write(json.dumps(found) + "\n")
-            done[name] += 1
-        spent[name] += time.process_time() - began
-        _show(passed / options.seconds, sum(done.values()), name)
+        with files[name].open("a") as file:
+            file.writelines(json.dumps(one) + "\n" for one in found)
+        spent[name] += seconds - expected
+        last[name] = seconds
+        n_draws += len(found)
+        _show((time.perf_counter() - start) / options.seconds, n_draws, name)
     print(file=sys.stderr)
 
 
+def _answers(tasks, n_jobs):
+    """What the processes answer to tasks, as it comes; a task is taken when a process is idle."""
+    with ProcessPoolExecutor(n_jobs, multiprocessing.get_context("spawn")) as pool:
+        running = set()
+        while True:
+            for task in itertools.islice(tasks, n_jobs - len(running)):
+                running.add(pool.submit(_draws, *task))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+
+
+def _draws(place, name, numbers, expected):
+    """What some draws of a table say, None for a table too small; and the seconds they took."""
+    warnings.simplefilter("ignore")
+    began = time.process_time()
+    prepared = _prepare(place, name)
+    if prepared is None:
+        return name, None, 0.0, expected
+    has_mapie = importlib.util.find_spec("mapie") is not None
+    found = [one_draw(*prepared, number, has_mapie) for number in numbers]
+    return name, found, time.process_time() - began, expected
+
+
+@functools.cache
 def _prepare(place, name):
     """Rows of a table and the width and ridge of the rows put aside; None for a table too small."""
     rows = Rows(place, name)
@@ -216,6 +250,7 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=1500)
     parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", default="")
     parser.add_argument("--tables", default=os.environ.get("MERCER_TABLES", ""))
     parser.add_argument("--data", default=os.environ.get("MERCER_DATA", ""))

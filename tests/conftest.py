@@ -1,5 +1,6 @@
 """What tests need from outside: a marked test is skipped, with a reason, where that is missing."""
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -72,6 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if marked and (reason := missing()):
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of the collector's way: it stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

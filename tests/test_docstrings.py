@@ -10,6 +10,7 @@ import inspect
 import re
 import warnings
 from functools import cache
+from importlib.util import find_spec
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -150,7 +151,7 @@ def _check_attributes(model):
     assert described.keys() - fitted <= sometimes, "their descriptions say when they are there"
 
 
-@pytest.mark.parametrize("where", _documented())
+@pytest.mark.parametrize("where", _documented() if find_spec("numpydoc") else ["anything"])
 def test_numpydoc_finds_nothing(where):
     validate = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
     with warnings.catch_warnings():

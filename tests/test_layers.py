@@ -43,10 +43,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "projections",
         "explanations",
     },
+    "checks": {"comparison", "tables"},
     "plots": set(),
     "studies": _ALL_ABOVE,
     "report": {"comparison", "studies", "views", "explanations"},
-    "cli": _ALL_ABOVE | {"explanations", "models", "views", "studies", "report"},
+    "cli": _ALL_ABOVE | {"explanations", "models", "views", "checks", "studies", "report"},
     "__main__": {"cli"},
 }
 

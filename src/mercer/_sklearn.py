@@ -16,6 +16,7 @@ from sklearn.utils._array_api import get_namespace
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
 from sklearn.utils._param_validation import StrOptions as _StrOptions
+from sklearn.utils._set_output import _get_output_config
 
 __all__ = [
     "FloatInterval",
@@ -26,6 +27,7 @@ __all__ = [
     "fit_afresh",
     "fit_context",
     "get_namespace",
+    "returns_arrays",
     "take_rows_of_any",
 ]
 
@@ -128,3 +130,8 @@ def _forget(estimator: Any) -> None:
     """Delete the attributes that fits have added, and no others."""
     for name in vars(estimator).pop(_RECORD, ()):
         vars(estimator).pop(name, None)
+
+
+def returns_arrays(transformer: Any) -> bool:
+    """Tell whether `transform` returns an array: neither `set_output` nor the settings say else."""
+    return bool(_get_output_config("transform", transformer)["dense"] == "default")

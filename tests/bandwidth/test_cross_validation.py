@@ -29,7 +29,7 @@ SEARCHES = [likelihood_cross_validation, least_squares_cross_validation]
 def test_likelihoods_are_the_definition(name):
     X = SAMPLES[name]
     found = likelihood_cross_validation(X)
-    for h, score in list(zip(found.bandwidths, found.scores, strict=True))[6:]:
+    for h, score in list(zip(found.bandwidths, found.scores, strict=True))[6::3]:
         assert score == pytest.approx(oracle.log_likelihood(X, h), rel=1e-9)
 
 

@@ -20,7 +20,7 @@ VARIANTS = {
     # machines and score exactly −1 in both: whether shares and their logarithms are then in the
     # same order in float32 is up to the last bit.  At this width no two scores are near each other.
     "ise margin": ISEClassifier(weighting="margin", bandwidth=1.0),
-    "ise cauchy_schwarz": ISEClassifier(weighting="cauchy_schwarz", bandwidth=0.1),
+    "ise cauchy_schwarz": ISEClassifier(weighting="cauchy_schwarz", bandwidth=0.3, C=0.2),
     "parzen per class": ParzenClassifier(bandwidth="silverman", per_class=True),
     "map without density": LaplacianFeatureMap(density=None),
 }

@@ -218,7 +218,7 @@ def by_whole_classes(whole, without, x):
 @pytest.mark.parametrize("name", EXACT)
 def test_results_are_those_of_refitting(name, kind, monkeypatch):
     """A rule that sees the size of a class must be right with it and without it."""
-    X, y = three_gaussians(24)
+    X, y = three_gaussians(15)
     model, omega = EXACT[name], as_counts(WEIGHTS[kind](len(y)))
     # The weights of the rows that are left must not be scaled anew.
     monkeypatch.setattr("mercer.samples._weights.as_counts", lambda weights: weights)

@@ -41,7 +41,7 @@ def test_estimates_are_unbiased_and_know_their_error(kind, density):
     exact = vectors.squared_norms[0] ** 0.5
     links = log_links(vectors)
     found, errors, linked = [], [], []
-    for seed in range(400):
+    for seed in range(144):
         draw = draw_rows(vectors.sample, 45, np.random.RandomState(seed))
         norms, error = sampled_norms(vectors, draw)
         found.append(norms**2)
@@ -49,10 +49,10 @@ def test_estimates_are_unbiased_and_know_their_error(kind, density):
         linked.append(np.exp(sampled_log_links(vectors, draw, exact) - links))
     found = np.array(found)
     spread = found.std(axis=0, ddof=1)
-    assert (np.abs(found.mean(axis=0) - exact**2) <= 4 * spread / 20 + 1e-12 * exact**2).all()
+    assert (np.abs(found.mean(axis=0) - exact**2) <= 4 * spread / 12 + 1e-12 * exact**2).all()
     linked = np.array(linked)
     gap = np.abs(linked.mean(axis=0) - 1)
-    assert (gap <= 4 * linked.std(axis=0, ddof=1) / 20 + 1e-12).all()
+    assert (gap <= 4 * linked.std(axis=0, ddof=1) / 12 + 1e-12).all()
     # The relative error of V is half of that of V².
     mean = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     assert_close(mean, spread / (2 * exact**2), 0.25)

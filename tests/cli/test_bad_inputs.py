@@ -22,7 +22,7 @@ import pytest
 
 import mercer.comparison
 from mercer.cli import main
-from mercer.comparison import compare_in_rounds
+from mercer.comparison import ImportancesRecord, compare_in_rounds
 from mercer.tables import read_table
 from mercer.views import draw_map
 
@@ -104,7 +104,8 @@ def quick(monkeypatch):
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
     monkeypatch.setattr(
-        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+        "mercer.views.last_parts_within",
+        lambda data, leaders, seed, *_: (*draw_map(data, seed), ImportancesRecord()),
     )
     return ["--models", "dummy,logistic", "--budget", "10m"]
 
@@ -376,7 +377,7 @@ OPTIONS = {
     "no model": (["compare", "--models", ","], ["--models", "two names"]),
     "model of fit": (["fit", "-m", "fischer"], ["'fischer'", "fisher"]),
     "method": (["project", "--method", "umap"], ["'umap'", "fisher"]),
-    "metric": (["compare", "--metric", "r2"], ["--metric", "'r2'", "'accuracy'"]),
+    "metric": (["compare", "--metric", "r2"], ["--metric", "'r2'", "accuracy"]),
     "budget in words": (["compare", "--budget", "soon"], ["--budget", "90s", "'soon'"]),
     "no budget": (["compare", "--budget", "0s"], ["--budget", "one second or more"]),
     "negative budget": (["compare", "--budget=-3m"], ["--budget", "'-3m'"]),

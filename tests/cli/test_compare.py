@@ -4,8 +4,8 @@ import json
 import os
 import shlex
 import signal
+import time
 from types import SimpleNamespace
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,11 @@ from mercer.cli._reading import Reading
 from mercer.comparison import compare_in_rounds, hard_rows
 from mercer.models import make_models, max_rows_within
 from mercer.tables import read_table, split_target
-from mercer.views import draw_map, no_map
+from mercer.views import draw_map, find_importances, without_last_parts
 
 FILES = [
-    "comparison.json", "curves.json", "map.csv", "predictions.csv", "report.html", "scores.csv",
+    "comparison.json", "curves.json", "hard-rows.csv", "map.csv", "predictions.csv",
+    "report.html", "scores.csv",
 ]  # fmt: skip
 EVIL = "<script>alert(1)</script>"
 QUICK = ["--models", "logistic,parzen,dummy", "--jobs", "1"]
@@ -63,12 +64,19 @@ def here(monkeypatch):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
-    monkeypatch.setattr(
-        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
-    )
+
+    def last_parts(data, leaders, seed, seconds, budget):
+        found = find_importances(leaders, data.X, data.y, seed, time.time() + 60)
+        return *draw_map(data, seed), found
+
+    monkeypatch.setattr("mercer.views.last_parts_within", last_parts)
 
 
-def test_a_table_becomes_a_folder_of_results(table, tmp_path, capsys):
+def test_a_table_becomes_a_folder_of_results(table, tmp_path, monkeypatch, capsys):
+    def four_rounds(*args, **options):  # in a process of their own
+        return compare_in_rounds(*args, **{**options, "max_rounds": 4})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", four_rounds)
     folder = tmp_path / "new" / "results"
     command = ["compare", table, "--target", "kind", *QUICK, "--budget", "10m", "-o", str(folder)]
     assert main(command) == 0
@@ -130,6 +138,26 @@ def test_predictions_rows_and_curves_agree(table, tmp_path, here):
     points = read_table(tmp_path / "map.csv").frame
     assert (points["class"].to_numpy() == source.loc[points["row"] - 1]).all()
     assert points["held_out"].any()
+
+
+def test_hard_rows_are_there_with_all_that_stands_in_them(table, tmp_path, here):
+    assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
+    hard = json.loads((tmp_path / "comparison.json").read_text())["hard_rows"]
+    listed = read_table(tmp_path / "hard-rows.csv").frame
+    assert len(listed) == hard["count"] > 0
+    source = two_moons()
+    own = source.iloc[listed["row"].to_numpy() - 1].reset_index(drop=True)
+    for column in ("size", "colour", "note", "kind"):
+        pd.testing.assert_series_equal(listed[column], own[column], check_dtype=False)
+    assert (listed["truth"] == listed["kind"]).all()
+    assert hard["columns"] == ["size", "colour"]  # those that models see
+    for line in hard["rows"]:
+        row = source.iloc[line["row"] - 1]
+        assert line["cells"][1] == row["colour"]
+        size = line["cells"][0].replace("−", "-")
+        assert (
+            size == "" if np.isnan(row["size"]) else float(size) == pytest.approx(row["size"], 1e-5)
+        )
 
 
 def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, capsys):
@@ -224,6 +252,8 @@ def test_a_full_disk_leaves_no_half_of_a_folder(table, tmp_path, here, monkeypat
         (["TABLE", "--target", "kind", "--models", "fisher"], ["two names"]),
         (["TABLE", "--target", "kind", "--budget", "soon"], ["--budget", "soon"]),
         (["TABLE", "--target", "kind", "--metric", "r2"], ["r2"]),
+        (["TABLE", "--target", "kind", "--metric", "auc,acuracy"], ["'acuracy'", "'accuracy'"]),
+        (["TABLE", "--target", "kind", "--metric", ","], ["--metric"]),
         (["TABLE", "--target", "kind", "-o", "TABLE"], ["is a file"]),
         (["nowhere.csv", "--target", "kind"], ["nowhere.csv"]),
         (["--target", "kind"], ["Without a table"]),
@@ -281,14 +311,14 @@ def test_the_map_comes_after_the_comparison_from_time_that_is_left(
         order.append("rounds")
         return fast(*args, **options)
 
-    def never(data, seed, seconds):
+    def never(data, leaders, seed, seconds, budget):
         order.append("map")
         answered.append((capsys.readouterr().out, sorted(os.listdir(tmp_path))))
         assert 0 < seconds <= 0.98 * 60
-        return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
+        return without_last_parts(f"it takes more than the {seconds:.0f} s that the rounds left")
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", rounds)
-    monkeypatch.setattr("mercer.views.draw_map_within", never)
+    monkeypatch.setattr("mercer.views.last_parts_within", never)
     command = ["compare", table, "-t", "kind", *QUICK, "--budget", "60s", "-o", str(tmp_path)]
     assert main(command) == 0
     assert order == ["rounds", "map"]
@@ -386,12 +416,11 @@ def test_rows_that_all_get_wrong_are_counted():
     hard = hard_rows(found, ["dummy", "logistic"], rows)
     wrong = found.predictions[["dummy", "logistic"]].ne(found.predictions["y_true"], axis=0)
     literal = sorted(wrong.index.get_level_values("sample")[wrong.all(axis=1)] + 1)
-    assert hard["count"] == len(literal) > 0
-    assert hard["tested"] == 569
-    assert sorted(line["row"] for line in hard["rows"]) == literal
-    assert {line["truth"] for line in hard["rows"]} == {"malignant"}
-    assert {line["predicted"] for line in hard["rows"]} == {"benign"}
-    assert {(line["rounds"], line["wrong"]) for line in hard["rows"]} == {(1, 2)}
+    assert len(hard) == len(literal) > 0
+    assert sorted(hard["row"]) == literal
+    assert set(hard["truth"]) == {"malignant"}
+    assert set(hard["predicted"]) == {"benign"}
+    assert set(zip(hard["rounds"], hard["wrong"], strict=True)) == {(1, 2)}
 
 
 def test_rows_that_lie_far_out_are_counted_over_all_rounds():
@@ -481,9 +510,30 @@ def test_more_time_gives_more_rows_and_the_command_says_so(budget, rows):
     assert "--max-rows" not in commands["logistic"]["fit_command"]
 
 
-def test_the_option_takes_every_metric():
+def test_the_option_takes_every_metric_and_several():
     from mercer._system.vocabulary import METRICS
-    from mercer.cli._compare import compare
+    from mercer.cli._metrics import read_metrics
 
-    choices, _ = get_args(get_args(get_type_hints(compare, include_extras=True)["metric"])[0])
-    assert get_args(choices) == tuple(METRICS)
+    assert read_metrics(", ".join(METRICS), "costs.csv") == list(METRICS)
+    assert read_metrics("auc,auc", None) == ["auc"]
+    assert read_metrics(None, None) is None
+
+
+def test_several_metrics_are_ranked_by_the_first_and_corrected_together(
+    table, tmp_path, here, capsys
+):
+    command = ["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]
+    assert main([*command, "--metric", "auc,accuracy,log-loss"]) == 0
+    printed = capsys.readouterr().out
+    found = json.loads((tmp_path / "comparison.json").read_text())
+    assert found["metric"] == "auc"
+    assert [one["metric"] for one in found["other_metrics"]] == ["accuracy", "log-loss"]
+    assert "by all 3 metrics together" in found["metric_reason"]
+    for other in found["other_metrics"]:
+        assert other["answer"] in printed
+        means = [one["score"] for one in other["models"]]
+        assert means == sorted(means, reverse=other["metric"] == "accuracy")
+    scores = read_table(tmp_path / "scores.csv").frame
+    by_hand = scores.groupby("model")["log-loss"].mean()
+    losses = {one["name"]: one["score"] for one in found["other_metrics"][1]["models"]}
+    assert losses == pytest.approx(by_hand.to_dict())

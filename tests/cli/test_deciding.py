@@ -11,7 +11,7 @@ import mercer.comparison
 from mercer.cli import main
 from mercer.cli._deciding import Rule
 from mercer.cli._fit import fit_lines
-from mercer.comparison import compare_in_rounds
+from mercer.comparison import ImportancesRecord, compare_in_rounds
 from mercer.models import load_model
 from mercer.views import draw_map
 
@@ -44,7 +44,8 @@ def here(monkeypatch):
 
     monkeypatch.setattr(mercer.comparison, "compare_in_rounds", two_rounds)
     monkeypatch.setattr(
-        "mercer.views.draw_map_within", lambda data, seed, seconds: draw_map(data, seed)
+        "mercer.views.last_parts_within",
+        lambda data, leaders, seed, *_: (*draw_map(data, seed), ImportancesRecord()),
     )
 
 

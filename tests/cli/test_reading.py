@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import mercer.comparison
 from mercer.cli import main
+from mercer.comparison import compare_in_rounds
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +50,12 @@ def test_fit_leaves_out_and_takes_for_what_it_is_told(table, here, capsys):
     assert main(["predict", "model.skops", table]) == 0  # The file may have the columns or not.
 
 
-def test_the_commands_that_compare_gives_say_the_same(table, here, capsys):
-    quick = ["--models", "logistic,dummy", "--jobs", "1"]
+def test_the_commands_that_compare_gives_say_the_same(table, here, monkeypatch, capsys):
+    def one_round(*args, **options):
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 1})
+
+    monkeypatch.setattr(mercer.comparison, "compare_in_rounds", one_round)
+    quick = ["--models", "logistic,dummy"]
     assert main(["compare", table, "-t", "kind", *quick, *OPTIONS, "-o", "out"]) == 0
     content = json.loads((here / "out" / "comparison.json").read_text())
     words = shlex.split(content["fit_command"])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mercer.comparison import curves_of
 
@@ -134,3 +134,34 @@ def test_few_rows_are_few_groups(n):
 
 def test_a_model_without_probabilities_has_no_calibration():
     assert curves(*rare(30, 2.0), probabilities=False)["calibration"] is None
+
+
+def test_a_roc_curve_is_drawn_corner_by_corner():
+    """Found are 1, 1, 2, 2, 2, 3, 3 of three, with 0, 1, 1, 2, 3, 3, 4 of four false alarms."""
+    is_positive = np.array([1, 0, 1, 0, 0, 1, 0], dtype=bool)
+    [curve] = curves(is_positive, np.linspace(0.9, 0.1, 7))["roc"]
+    corners = set(zip(curve["false_alarms"], curve["recall"], strict=True))
+    third, two = round(1 / 3, 5), round(2 / 3, 5)
+    assert {
+        (0, 0),
+        (0, third),
+        (0.25, third),
+        (0.25, two),
+        (0.75, two),
+        (0.75, 1),
+        (1, 1),
+    } <= corners
+    assert curve["area"] == pytest.approx((third + 2 * two + 1) / 4, abs=1e-5)
+
+
+@pytest.mark.parametrize("n_positive", [2, 90, 20_000])
+@pytest.mark.parametrize("separation", [0.0, 2.0, 30.0])
+def test_the_area_under_a_drawn_roc_curve_is_that_of_all_points(n_positive, separation):
+    is_positive, values = rare(n_positive, separation)
+    [curve] = curves(is_positive, values)["roc"]
+    literal = roc_auc_score(is_positive, values.astype(np.float32))
+    assert curve["area"] == pytest.approx(literal, abs=1e-6)
+    assert np.trapezoid(curve["recall"], curve["false_alarms"]) == pytest.approx(literal, abs=3e-3)
+    assert len(curve["recall"]) <= 203
+    assert (np.diff(curve["recall"]) >= 0).all()
+    assert (np.diff(curve["false_alarms"]) >= 0).all()

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 SIMULATION = Path(__file__).parents[2] / "benchmarks" / "sim_false_positives.py"
-DRAWS, SEED = 1000, 0
+DRAWS, SEED = 500, 0
 LOW, HIGH = stats.binom.interval(0.99, DRAWS, 0.05)
 
 

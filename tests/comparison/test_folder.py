@@ -12,10 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from mercer.comparison import (
     ClassRecord,
     ComparisonRecord,
+    ImportancesRecord,
     MapRecord,
     QuestionRecord,
     _folder,
-    add_map,
+    add_last_parts,
     compare_in_rounds,
     read_comparison,
     record_comparison,
@@ -24,6 +25,9 @@ from mercer.comparison import (
 
 POINTS = pd.DataFrame({"row": [1], "x": [0.0], "y": [0.0], "class": ["0"], "held_out": [False]})
 ROWS = np.arange(150) + 1
+HARD = pd.DataFrame(
+    {"row": [7], "truth": ["0"], "predicted": ["1"], "rounds": [2], "wrong": [4], "a": [0.5]}
+)
 
 
 @pytest.fixture
@@ -39,9 +43,9 @@ def run():
             table="t", target="y", rows=150, columns=(), classes=classes, notes=()
         )
         record = record_comparison(
-            found, question, models={"knn": ("K", "peer"), "bayes": ("B", "peer")}, rows=ROWS,
+            found, question, models={"knn": ("K", "peer"), "bayes": ("B", "peer")}, hard_rows=HARD,
             metric_reason="", budget_seconds=1, longer_command=None, fit_command="", python="",
-            the_map=MapRecord(), seed=seed,
+            the_map=MapRecord(), importances=ImportancesRecord(), seed=seed,
         )  # fmt: skip
         return found, record
 
@@ -52,10 +56,10 @@ def run():
 def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatch, when):
     (ours, record), (theirs, other) = run(1), run(2)
     folder = tmp_path / "results"
-    write_comparison(folder, record, ours, rows=ROWS, points=POINTS)
+    write_comparison(folder, record, ours, rows=ROWS, hard_rows=HARD, points=POINTS)
 
     def replace_results():
-        write_comparison(folder, other, theirs, rows=ROWS, points=POINTS)
+        write_comparison(folder, other, theirs, rows=ROWS, hard_rows=HARD, points=POINTS)
 
     if when == "before":
         replace_results()
@@ -68,7 +72,7 @@ def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatc
             write(path, frame)
 
         monkeypatch.setattr(_folder, "_write_csv", while_another_run_ends)
-    assert not add_map(folder, replace(record, map=MapRecord(method="lda")), POINTS)
+    assert not add_last_parts(folder, replace(record, map=MapRecord(method="lda")), POINTS)
     found = read_comparison(folder)
     assert found.record == other
     assert not list(tmp_path.glob("**/*results.*"))
@@ -76,9 +80,9 @@ def test_no_map_is_added_to_the_results_of_another_run(run, tmp_path, monkeypatc
 
 def test_a_map_is_added(run, tmp_path):
     found, record = run(1)
-    write_comparison(tmp_path, record, found, rows=ROWS, points=POINTS)
+    write_comparison(tmp_path, record, found, rows=ROWS, hard_rows=HARD, points=POINTS)
     with_map = replace(record, map=MapRecord(method="lda"))
-    assert add_map(tmp_path, with_map, POINTS)
+    assert add_last_parts(tmp_path, with_map, POINTS)
     assert read_comparison(tmp_path).record == with_map
 
 

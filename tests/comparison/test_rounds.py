@@ -509,7 +509,7 @@ def test_progress_counts_rounds(clock):
     ("y", "metric", "word"),
     [
         ([0, 1] * 10, "accuracy", "Scored by accuracy"),
-        ([0] * 81 + [1] * 19, "balanced", "class '1' has only 19 %"),
+        ([0] * 81 + [1] * 19, "balanced", "class '1' has only 19.0 %"),
         ([0] * 80 + [1] * 20, "accuracy", "accuracy"),
         (list(range(10)) * 5, "accuracy", "accuracy"),
     ],

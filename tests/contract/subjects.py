@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.svm import SVC
 
 import mercer
@@ -188,11 +188,21 @@ _MAKERS = {
     for name, cls in public_estimators().items()
 }
 SUBJECTS = [Subject(name, make) for name, make in {**_MAKERS, **VARIANTS}.items()]
-every_subject = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.name)
-# What only the door of an estimator decides is tried with one of its settings.
-every_estimator = pytest.mark.parametrize(
-    "subject", SUBJECTS[: len(_MAKERS)], ids=lambda one: one.name
+
+
+def _every(subjects: list[Subject]) -> Any:
+    return pytest.mark.parametrize("subject", subjects, ids=lambda one: one.name)
+
+
+every_subject = _every(SUBJECTS)
+every_weighted = _every(
+    [one for one in SUBJECTS if "sample_weight" in signature(one.make().fit).parameters]
 )
+# What only the door of an estimator decides is tried with one of its settings.
+_PLAIN = SUBJECTS[: len(_MAKERS)]
+every_estimator = _every(_PLAIN)
+every_classifier = _every([one for one in _PLAIN if is_classifier(one.make())])
+every_transformer = _every([one for one in _PLAIN if hasattr(one.make(), "set_output")])
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ from contract.subjects import (
     assert_close,
     assert_same_bits,
     baseline,
+    every_classifier,
     every_estimator,
     every_subject,
+    every_transformer,
     rows,
 )
 
@@ -90,11 +92,9 @@ def test_labels_are_labels(subject, container):
         np.testing.assert_array_equal(found[method], wanted, err_msg=method)
 
 
-@every_estimator
+@every_classifier
 def test_labels_of_any_type_are_given_back(subject):
     data = rows()
-    if "predict" not in subject.methods or not hasattr(baseline(subject)[0], "classes_"):
-        pytest.skip("it predicts no class")
     expected = baseline(subject)[1]["predict"]
     codes = np.searchsorted(["ant", "bee", "cat"], data.y)
     for values in (np.array([3, 7, 40], np.int8), np.array([0.0, 1.0, 2.0], np.float32)):
@@ -170,7 +170,7 @@ def test_names_of_columns_are_held(subject):
             getattr(baseline(subject)[0], method)(data.new[:, :3])
 
 
-@every_estimator
+@every_transformer
 def test_coordinates_of_another_number_are_refused(subject):
     model, expected = baseline(subject)
     if not hasattr(model, "inverse_transform"):
@@ -181,11 +181,9 @@ def test_coordinates_of_another_number_are_refused(subject):
         model.inverse_transform(np.zeros((3, 7)))
 
 
-@every_estimator
+@every_transformer
 def test_coordinates_in_a_frame(subject):
     model = subject.make()
-    if not hasattr(model, "set_output"):
-        pytest.skip("it is no transformer")
     data = rows()
     expected = baseline(subject)[1]["transform"]
     new = pd.DataFrame(data.new, index=np.arange(len(data.new)) + 100)
@@ -198,12 +196,10 @@ def test_coordinates_in_a_frame(subject):
     assert both.columns.tolist() == out.columns.tolist()
 
 
-@every_estimator
+@every_transformer
 def test_coordinates_in_a_frame_of_polars(subject):
     polars = pytest.importorskip("polars", reason="polars is not installed")
     model = subject.make()
-    if not hasattr(model, "set_output"):
-        pytest.skip("it is no transformer")
     data = rows()
     expected = baseline(subject)[1]["transform"]
     out = model.set_output(transform="polars").fit(data.X, data.y).transform(data.new)

@@ -1,11 +1,16 @@
 """What an answer does not depend on: order and names, origin and unit, weights or copies."""
 
-from inspect import signature
-
 import numpy as np
 import pytest
 
-from contract.subjects import answers, assert_close, baseline, every_subject, rows
+from contract.subjects import (
+    answers,
+    assert_close,
+    baseline,
+    every_subject,
+    every_weighted,
+    rows,
+)
 
 PROBABILITIES = ("predict_proba", "predict_log_proba")
 TO = {"ant": "zebra", "bee": "yak", "cat": "dog"}  # sorted, they come in another order
@@ -74,11 +79,9 @@ def test_the_unit_says_nothing(subject, power):
     assert_close(scaled, expected, subject.tolerance)
 
 
-@every_subject
+@every_weighted
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_weight_is_a_number_of_copies(subject, n_classes):
-    if "sample_weight" not in signature(subject.make().fit).parameters:
-        pytest.skip("it takes no weights")
     subject.held_to("weights")
     data = rows(n_classes)
     times = np.random.default_rng(2).integers(0, 4, len(data.X))
@@ -88,11 +91,9 @@ def test_a_weight_is_a_number_of_copies(subject, n_classes):
     assert_close(answers(found, data.new, subject.methods), expected, subject.tolerance)
 
 
-@every_subject
+@every_weighted
 @pytest.mark.parametrize("power", [-6, 0.3, 6])
 def test_a_common_factor_of_weights_that_are_not_whole_says_nothing(subject, power):
-    if "sample_weight" not in signature(subject.make().fit).parameters:
-        pytest.skip("it takes no weights")
     data = rows(3)
     weights = np.random.default_rng(2).uniform(0.2, 3, len(data.X))
     fits = (subject.fit(data.X, data.y, sample_weight=w) for w in (weights, weights * 10**power))
@@ -100,10 +101,8 @@ def test_a_common_factor_of_weights_that_are_not_whole_says_nothing(subject, pow
     assert_close(found, expected, subject.tolerance)
 
 
-@every_subject
+@every_weighted
 def test_weights_that_are_all_the_same_fraction_are_no_weights(subject):
-    if "sample_weight" not in signature(subject.make().fit).parameters:
-        pytest.skip("it takes no weights")
     data = rows(3)
     _, expected = baseline(subject)
     for share in (1 / len(data.X), 0.2, 1.5):

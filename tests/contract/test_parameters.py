@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_param_validation
 
-from contract.subjects import answers, assert_close, every_estimator, rows
+from contract.subjects import answers, assert_close, every_estimator, every_transformer, rows
 
 
 @every_estimator
@@ -51,10 +51,8 @@ def test_shares_may_be_numbers_of_numpy(subject):
             assert_close(answers(model, data.new, subject.methods), expected, 1e-12)
 
 
-@every_estimator
+@every_transformer
 def test_there_are_no_names_of_coordinates_before_a_fit(subject):
     model = subject.make()
-    if not hasattr(model, "get_feature_names_out"):
-        pytest.skip("it is no transformer")
     with pytest.raises(NotFittedError):
         model.get_feature_names_out()

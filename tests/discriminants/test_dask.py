@@ -32,16 +32,25 @@ def _sparse(**options):
         (_sparse(gamma=0.3, scatter="sum", alpha=1.0, node_choice="loo"), 300),
         (_sparse(gamma=0.3, alpha="loo", priors=[0.2, 0.3, 0.5]), 300),
         (_sparse(gamma=0.3, kernel="laplacian", penalty="coef", n_components=1), 300),
-        (_sparse(gamma=0.3), 12_000),  # a sample, and kernels in single precision
         (KernelFisherDiscriminant(gamma=0.3), 150),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_as_in_memory(model, n_rows, weighted):
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], n_rows) if weighted else None
+    _check(model, n_rows, weights)
+
+
+def test_long_tables_as_in_memory():
+    """By a sample of the rows, and kernels in single precision."""
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 12_000)
+    _check(_sparse(gamma=0.3), 12_000, weights)
+
+
+def _check(model, n_rows, weights):
     X, y = labelled(n_rows)
     new, _ = labelled(40, seed=1)
-    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], n_rows) if weighted else None
     lazy = None if weights is None else cut_elsewhere(weights)
     expected = clone(model).fit(X, y, sample_weight=weights)
     fitted = clone(model).fit(cut(X), cut_elsewhere(y), sample_weight=lazy)

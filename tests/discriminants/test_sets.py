@@ -234,7 +234,7 @@ FIXED = {"kernel": "rbf", "gamma": 0.2, "alpha": 0.5, "scatter": "total"}
     ids=str,
 )
 def test_exchangeable_rows_are_covered_as_often_as_asked(model, method):
-    n_draws, coverage = 150, 0.9
+    n_draws, coverage = 80, 0.9
     held, right = draws(model, method, coverage, n_draws)
     assert right < 0.8  # so that sets must be larger than the predictions
     # Rows of one draw share its fit: at worst they are held or missed together.

@@ -48,7 +48,8 @@ def _moments(X, y, nodes, gamma=0.3, weights=None):
 
 def test_digits_are_learned_by_few_nodes(digits, on_nodes):
     X, y = digits
-    model = SparseKernelFisherDiscriminant(max_nodes=150, random_state=0).fit(X[:1200], y[:1200])
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=150, random_state=0)
+    model.fit(X[:1200], y[:1200])
     assert model.n_nodes_ == 150
     assert model.score(X[1200:], y[1200:]) > 0.97
     rng = np.random.default_rng(0)
@@ -134,7 +135,8 @@ def test_gcv_is_what_it_is_called(blobs):
 
 def test_stages_end_in_predict(digits, on_nodes):
     X, y = digits
-    model = SparseKernelFisherDiscriminant(max_nodes=30, random_state=0).fit(X[:600], y[:600])
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=30, random_state=0)
+    model.fit(X[:600], y[:600])
     stages = list(model.staged_predict(X[600:900]))
     assert len(stages) == 30
     np.testing.assert_array_equal(stages[-1], model.predict(X[600:900]))
@@ -225,7 +227,7 @@ def test_threads_and_blocks_do_not_matter(blobs, monkeypatch):
 
 def test_blocks_of_rows_are_all_rows(digits, on_nodes):
     X, y = digits
-    blocks = SparseKernelFisherDiscriminant(max_nodes=40, random_state=0)
+    blocks = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=40, random_state=0)
     blocks.partial_fit(X[:900], y[:900], classes=np.unique(y))
     first = blocks.support_.copy()
     blocks.partial_fit(X[900:], y[900:])  # not yet doubled: the nodes stay
@@ -253,7 +255,8 @@ def test_nodes_are_chosen_anew_when_rows_double(digits, monkeypatch):
 
 def test_partial_fit_continues_a_fit(digits):
     X, y = digits
-    model = SparseKernelFisherDiscriminant(max_nodes=40, random_state=0).fit(X[:900], y[:900])
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=40, random_state=0)
+    model.fit(X[:900], y[:900])
     nodes = model.support_.copy()
     model.partial_fit(X[900:], y[900:])
     np.testing.assert_array_equal(model.support_, nodes)

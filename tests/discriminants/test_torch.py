@@ -70,7 +70,7 @@ def test_labels_may_be_words_or_arrays(torch, wine, model):
 
 def test_long_tables_go_in_blocks(torch, monkeypatch):
     X, y = load_digits(return_X_y=True)
-    X = (X / 16).astype(np.float32)
+    X, y = (X[:800] / 16).astype(np.float32), y[:800]
     monkeypatch.setattr(_sparse, "_LONG_TABLE", 500)
     monkeypatch.setattr(_moments, "_BLOCK_TENSORS", 50 * 400)
     model = SparseKernelFisherDiscriminant(max_nodes=50, random_state=0)

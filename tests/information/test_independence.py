@@ -229,7 +229,7 @@ def test_tails():
 @pytest.mark.parametrize(("n", "n_permutations"), [(18, 19), (45, 19)])
 def test_level(measure, n, n_permutations):
     """One test in twenty rejects, whether orders are drawn or rows turn; with ties and far rows."""
-    runs, rejected = 200, 0
+    runs, rejected = 100, 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         X = rng.standard_cauchy(size=(n, 2))

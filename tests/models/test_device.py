@@ -36,7 +36,7 @@ from mercer.tables import split_target
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-FISHER = OnDevice(KernelFisherDiscriminant(), device="cpu", dtype="float64")
+FISHER = OnDevice(KernelFisherDiscriminant(kernel="rbf"), device="cpu", dtype="float64")
 PARZEN = OnDevice(ParzenClassifier(), device="cpu", dtype="float64")
 MODELS = [
     KernelFisherDiscriminant(),
@@ -110,7 +110,8 @@ def test_threads_leave_each_other_the_environment(wine):
     X, y = wine
 
     def run(seed):
-        model = OnDevice(SparseKernelFisherDiscriminant(max_nodes=5, random_state=seed))
+        fisher = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=5, random_state=seed)
+        model = OnDevice(fisher)
         return model.set_params(device="cpu").fit(X, y).predict(X)
 
     with ThreadPoolExecutor(4) as pool:

@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs, make_moons, make_swiss_roll
 from sklearn.manifold import SpectralEmbedding
 from sklearn.neighbors import KNeighborsRegressor
 
+from mercer.graphs import _search
 from mercer.projections import LaplacianEigenmaps
 from mercer.spectral import _eigen
 from oracles import projections as oracle
@@ -55,10 +56,12 @@ def test_the_same_by_lanczos_iterations(X, monkeypatch):
     np.testing.assert_allclose(maps.transform(X), maps.embedding_, atol=1e-7)
 
 
-def test_large_tables_take_another_way_to_the_same_map():
+def test_large_tables_take_another_way_to_the_same_map(monkeypatch):
     """More rows than the search by products takes, and than a dense decomposition does."""
+    monkeypatch.setattr(_search, "_MANY_PAIRS", 400**2)
+    monkeypatch.setattr(_eigen, "_DENSE_BELOW", 200)
     rng = np.random.default_rng(0)
-    X = np.tanh(rng.normal(size=(2100, 3)) @ rng.normal(size=(3, 8)))
+    X = np.tanh(rng.normal(size=(420, 3)) @ rng.normal(size=(3, 8)))
     maps = LaplacianEigenmaps(n_components=3, affinity_width=0.5).fit(X)
     Y, values = oracle.eigenmaps(X, 10, 0.5, 3)
     np.testing.assert_allclose(maps.eigenvalues_, values, atol=1e-10)

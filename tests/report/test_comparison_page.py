@@ -347,7 +347,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 def test_the_score_chart_draws_means_intervals_and_splits():
     lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
-    drawn = str(draw_scores(lines, splits, "Scores", lower_is_better=False))
+    drawn = str(draw_scores(lines, splits, "accuracy", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
     assert drawn.count("off-scale") == 1
     assert drawn.count("points outline") == 1  # logistic is worse
@@ -361,11 +361,156 @@ def test_the_score_chart_draws_means_intervals_and_splits():
     assert (second - first) / (stop - start) == pytest.approx(0.25, abs=1e-3)
 
 
+@pytest.mark.parametrize(("metric", "last"), [("accuracy", 1.0), ("log-loss", 1.2)])
+def test_an_axis_of_shares_ends_at_one(metric, last):
+    content = make_content()
+    for model in content["models"][:2]:
+        model.update(score=0.99, low=0.9, high=1.1)
+    lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
+    drawn = str(
+        draw_scores(
+            lines, {"fisher": np.array([0.99, 1.1])}, metric, lower_is_better=metric == "log-loss"
+        )
+    )
+    ticks = [float(text) for text in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
+    assert 1.0 in ticks
+    assert (max(ticks) > 1) == (last > 1)
+
+
+def test_scores_next_to_one_are_not_written_as_one(tmp_path):
+    content = make_content()
+    content["models"][0].update(score=0.9996, high=0.99996)
+    said = _part(write_comparison_report(write_folder(tmp_path, content=content)), "ranking")
+    assert "0.9996" in said
+    assert "0.99996" in said
+    assert "1.000" not in said
+
+
+def other_metrics():
+    """What the rounds say by log loss, of which less is better; svc has none."""
+    lines = [
+        {"name": name, "score": value, "low": low, "high": high, "difference": gap, "pvalue": p,
+         "against_best": standing}
+        for name, value, low, high, gap, p, standing in (
+            ("logistic", 0.21, 0.11, 0.31, 0.0, None, "best"),
+            ("fisher", 0.32, 0.22, 0.42, 0.11, 0.021, "worse"),
+            ("dummy", 1.05, None, None, 0.84, 0.0002, "worse"),
+            ("svc", None, None, None, None, None, ""),
+        )
+    ]  # fmt: skip
+    pairs = [
+        {"a": "logistic", "b": "fisher", "difference": 0.11, "low": 0.02, "high": 0.2,
+         "pvalue": 0.007, "corrected": 0.021, "verdict": "logistic is better"}
+    ]  # fmt: skip
+    return [{"metric": "log-loss", "lower_is_better": True, "models": lines, "pairs": pairs,
+             "answer": f"logistic is better than fisher, says {NASTY}."}]  # fmt: skip
+
+
+def test_other_metrics_have_a_table_a_chart_and_pairs_of_their_own(tmp_path):
+    content = make_content(other_metrics=other_metrics())
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(path, "ranking")
+    assert "By log loss" in said
+    assert "lower is better" in said
+    assert "0.110 to 0.310" in said
+    assert re.search("worse *, p = 0.021", said)
+    assert "All 1 pair: 1 differs" in said
+    assert said.index("logistic the logistic") < said.index("By log loss") < said.index("0.210")
+    assert "by all 2 metrics together" in _part(path, "measured")
+    assert NASTY not in path.read_text(encoding="utf-8")
+
+
+def importances(columns=("width", NASTY)):
+    """What two leaders go by; the second was asked about one column fewer splits."""
+    models = [
+        {"model": "fisher", "splits": 5, "train_rows": 1110, "fitted_rows": 1110,
+         "tested_rows": 615, "columns": [
+             {"name": name, "loss": 0.2 / (k + 1), "low": 0.1 / (k + 1), "high": 0.3 / (k + 1)}
+             for k, name in enumerate(columns)]},
+        {"model": "svc", "splits": 1, "train_rows": 1110, "fitted_rows": 300, "tested_rows": 123,
+         "columns": [{"name": name, "loss": -0.0004, "low": None, "high": None}
+                     for name in columns[::-1]]},
+    ]  # fmt: skip
+    return {"metric": "accuracy", "models": models, "caution": f"They stand in, says {NASTY}.",
+            "stand_ins": [], "notes": [f"knn is left out: {NASTY}."]}  # fmt: skip
+
+
+def test_columns_that_count_have_a_cell_for_each_leader(tmp_path):
+    content = make_content(importances=importances())
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(path, "why")
+    assert "accuracy falls" in said
+    assert said.index("width") < said.index("0.200 0.100 to 0.300") < said.index("−0.0004")
+    assert "fisher was fitted anew on 1 110 rows of 5 splits" in said
+    assert "svc was fitted anew on 300 of 1 110 rows of 1 split" in said
+    assert "knn is left out" in said
+    assert "They stand in" in said
+    assert NASTY not in path.read_text(encoding="utf-8")
+
+
+def test_without_importances_there_is_no_section(page):
+    assert 'id="why"' not in page.read_text(encoding="utf-8")
+
+
+def rare_classes():
+    lines = [
+        {"threshold": 0.5, "recall": 0.25, "precision": None, "alarms": 0.0},
+        {"threshold": 0.05, "recall": 1.0, "precision": 0.5, "alarms": 12.34},
+    ]
+    models = [{"model": "fisher", "lines": lines}]
+    return [
+        {"name": NASTY, "rows": 50, "tested": 1000, "models": models},
+        {"name": "b", "rows": 60, "tested": 1000, "models": []},
+    ]
+
+
+def test_rare_classes_have_a_table_of_thresholds(tmp_path):
+    content = make_content(rare_classes=rare_classes())
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(path, "rare")
+    assert "50 of the 1 000 test rows of all rounds (5.0 %)" in said
+    assert "0.5 25.0 % – 0.0" in said
+    assert "0.05 100.0 % 50.0 % 12.3" in said
+    assert "None of the leaders gives probabilities" in said
+    assert NASTY not in path.read_text(encoding="utf-8")
+
+
+def test_hard_rows_are_shown_with_the_columns_that_count_most(tmp_path):
+    names = [f"c{k}" for k in range(8)]
+    content = make_content()
+    hard = content["hard_rows"]
+    hard["columns"] = names
+    for row in hard["rows"]:
+        row["cells"] = [f"cell {k}" for k in range(7)] + [NASTY]
+    content["importances"] = importances(names[::-1])
+    path = write_comparison_report(write_folder(tmp_path, content=content))
+    said = _part(path, "hard")
+    assert said.index("c7") < said.index("c6") < said.index("cell 6")
+    assert "cell 3" in said
+    assert "cell 2" not in said
+    assert "Of 8 columns the 5 that count most are shown." in said
+    assert NASTY not in path.read_text(encoding="utf-8")
+
+
+def test_a_roc_curve_stands_beside_that_of_precision(tmp_path):
+    curves = make_curves(("a", "b"))
+    for one in curves["leaders"].values():
+        one["roc"] = [
+            {"class": "b", "area": 0.9876, "false_alarms": [0, 0.1, 1], "recall": [0, 0.9, 1]}
+        ]
+    content = make_content(("a", "b"))
+    path = write_comparison_report(write_folder(tmp_path, content=content, curves=curves))
+    text = path.read_text(encoding="utf-8")
+    assert text.index("Precision and recall of “b”") < text.index("ROC curve of “b”")
+    assert text.index("ROC curve of “b”") < text.index("Calibration: probability of")
+    assert "area under the ROC curve of “b” 0.988 0.988" in _part(path, "curves")
+
+
 def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {}, "Scores", lower_is_better=False))
+    drawn = str(draw_scores(lines, {}, "accuracy", lower_is_better=False))
     assert "off-scale" not in drawn
 
 
@@ -449,7 +594,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     from mercer.comparison import compare_in_rounds
 
     def three_rounds(*args, **options):
-        return compare_in_rounds(*args, **{**options, "max_rounds": 3})
+        return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 3})
 
     monkeypatch.setattr("mercer.comparison.compare_in_rounds", three_rounds)
     rng = np.random.default_rng(0)
@@ -458,7 +603,7 @@ def test_the_page_reads_what_the_command_writes(tmp_path, monkeypatch):
     pd.DataFrame({"a": rng.normal(size=60) + (kind == "x"), "kind": kind}).to_csv(table)
     folder = tmp_path / "results"
     command = ["compare", str(table), "-t", "kind", "--models", "logistic,knn,dummy"]
-    assert main([*command, "--jobs", "1", "-o", str(folder)]) == 0
+    assert main([*command, "-o", str(folder)]) == 0
     content = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     path = folder / "report.html"
     assert content["answer"] in _part(path, "answer")

@@ -20,6 +20,7 @@ from mercer.tables import (
     match_columns,
     split_target,
 )
+from mercer.tables.preparing._table_transformer import TableTransformer
 
 
 def mixed(n: int = 90, seed: int = 0) -> pd.DataFrame:
@@ -193,7 +194,7 @@ def test_saved_by_skops_and_by_pickle() -> None:
     model.fit(data.X, data.y)
     content = skops.io.dumps(model)
     unknown = skops.io.get_untrusted_types(data=content)
-    ours = (CategoryDummies, DateFeatures, FeatureClipper)
+    ours = (CategoryDummies, DateFeatures, FeatureClipper, TableTransformer)
     named = {f"{one.__module__}.{one.__name__}" for one in ours}
     assert set(unknown) - {"numpy.dtype"} == named  # SimpleImputer keeps the type of an array.
     for again in (skops.io.loads(content, trusted=unknown), pickle.loads(pickle.dumps(model))):  # noqa: S301

@@ -79,7 +79,7 @@ def test_interval_covers_one_half_where_tables_are_equal(m, n, d):
     sizes = [(int((fold[:m] == k).sum()), int((fold[m:] == k).sum())) for k in range(5)]
     pairs = np.array([a * b for a, b in sizes])
     aucs = []
-    for _ in range(1500):
+    for _ in range(600):
         Z = rng.normal(size=(m + n, d))
         parts = []
         for k in range(5):
@@ -88,7 +88,7 @@ def test_interval_covers_one_half_where_tables_are_equal(m, n, d):
             scores = Z[held_out] @ (means[1] - means[0])
             parts.append(share_of_pairs(scores, is_second[held_out]))
         aucs.append(pairs @ parts / pairs.sum())
-    assert np.mean(aucs) == pytest.approx(0.5, abs=3 * np.std(aucs) / np.sqrt(1500))
+    assert np.mean(aucs) == pytest.approx(0.5, abs=3 * np.std(aucs) / np.sqrt(600))
     intervals = np.array([auc_interval(auc, sizes, 0.95) for auc in aucs])
     covered = np.mean((intervals[:, 0] <= 0.5) & (intervals[:, 1] >= 0.5))
-    assert 0.93 <= covered <= 0.99  # a standard error is 0.006
+    assert 0.93 <= covered <= 0.99  # a standard error is 0.009

@@ -29,8 +29,8 @@ def measured(a, b, **options):
 
 
 def test_equal_tables_are_seldom_said_to_differ(halves):
-    found = [measured(*halves(seed=seed), random_state=seed) for seed in range(40)]
-    assert sum(one.differs for one in found) <= 5  # 2 expected at most; 6 or more in 1.4 % of runs
+    found = [measured(*halves(seed=seed), random_state=seed) for seed in range(24)]
+    assert sum(one.differs for one in found) <= 4  # 1.2 are expected; 5 or more in 0.6 %
     pvalues = np.array([one.pvalue for one in found])
     assert 0.3 < pvalues.mean() < 0.7
     assert "may well be from one distribution" in str(found[0])

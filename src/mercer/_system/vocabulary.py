@@ -7,6 +7,7 @@ first, and what the columns of result tables are called.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ class Metric:
     name: str
     words: str
     lower_is_better: bool = False
+    bounds: tuple[float, float] = (0.0, 1.0)  # what it can be
 
 
 METRICS: Mapping[str, Metric] = {
@@ -160,15 +162,15 @@ METRICS: Mapping[str, Metric] = {
         Metric("f1", "F1"),
         Metric("auc", "area under the ROC curve"),
         Metric("average-precision", "average precision"),
-        Metric("log-loss", "log loss", lower_is_better=True),
-        Metric("cost", "mean cost", lower_is_better=True),
+        Metric("log-loss", "log loss", lower_is_better=True, bounds=(0.0, inf)),
+        Metric("cost", "mean cost", lower_is_better=True, bounds=(-inf, inf)),
     )
 }
 
 
 def metric_named(name: str) -> Metric:
     """Return a metric; an unknown one is shown under its own name."""
-    return METRICS.get(name, Metric(name, name))
+    return METRICS.get(name, Metric(name, name, bounds=(-inf, inf)))
 
 
 # Models in the order in which they are tried: where time is short, the last ones are left out.

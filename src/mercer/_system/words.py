@@ -12,6 +12,8 @@ from typing import Any, TypeGuard
 
 NOTHING = "–"  # stands where there is no number
 _LONGEST = 40  # characters of a cell or name that are shown
+_MOST_PLACES = 6  # decimals of a score that is next to 0 or 1
+_ROUNDING = 1e-12  # A score as near as this to 0 or 1 is that: sums of shares are not exact.
 
 
 def is_known(value: Any) -> TypeGuard[float]:
@@ -33,6 +35,25 @@ def fixed(value: float | None, places: int) -> str:
     return text.replace("-", "−")
 
 
+def score(value: float | None, places: int = 3) -> str:
+    """Write a score: what is not 0 or 1 has as many more decimals as it takes to see that.
+
+    >>> score(0.9123), score(0.9996), score(1.0), score(-0.00004), score(0.9999999)
+    ('0.912', '0.9996', '1.000', '−0.00004', '> 0.999999')
+    """
+    if not is_known(value):
+        return NOTHING
+    whole = round(value)
+    if abs(whole) > 1 or abs(value - whole) < _ROUNDING:
+        return fixed(value, places)
+    for more in range(places, max(places, _MOST_PLACES) + 1):
+        if float(f"{value:.{more}f}") != whole:
+            return fixed(value, more)
+    if value < whole:
+        return f"> {fixed(whole - 10.0**-_MOST_PLACES, _MOST_PLACES)}"
+    return f"< {fixed(whole + 10.0**-_MOST_PLACES, _MOST_PLACES)}"
+
+
 def signed(value: float | None, places: int) -> str:
     """Write a difference with its sign: ``+0.12``, ``−0.12``, ``0.00``."""
     text = fixed(value, places)
@@ -49,10 +70,10 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def interval(low: float | None, high: float | None, places: int) -> str:
-    """Write an interval: ``0.93 to 0.96``."""
+    """Write an interval of a score: ``0.93 to 0.96``."""
     if not (is_known(low) and is_known(high)):
         return NOTHING
-    return f"{fixed(low, places)} to {fixed(high, places)}"
+    return f"{score(low, places)} to {score(high, places)}"
 
 
 def p_number(p: float | None) -> str:

@@ -1,8 +1,8 @@
 """Tasks that run here, in processes that can be ended, or by joblib: one protocol for all.
 
 Comparisons run their fits by it and studies their jobs.  On a Dask cluster the same protocol is
-``OnCluster`` of :mod:`mercer._system.cluster`.  A single answer that may be done without comes from
-``answer_within``.
+``OnCluster`` of :mod:`mercer._system.cluster`.  Single answers that may be done without come from
+``answers_within``.
 """
 
 import os
@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import inf, isinf
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pickle import PickleError
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from mercer._system.processes import end_with_parent, start_process
@@ -290,30 +292,48 @@ def _portable(error: Exception) -> Exception:
     return RuntimeError(f"{type(error).__name__}: {error}")
 
 
-def answer_within(seconds: float, function: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what a function gives in a process of its own, which is ended after these seconds.
+# A function, and what it is called with.
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
-    Raises a :class:`TookTooLongError` where they are not enough, and a :class:`NoAnswerError` where
-    there is no process to be had, it ends, the function fails, or what it gives cannot be sent or
-    read.  Sending the arguments is not limited: they should be small.
+
+def answers_within(seconds: float, *calls: Call) -> list[Any]:
+    """Return what functions give, each in a process of its own that is ended after these seconds.
+
+    In place of an answer there is a :class:`TookTooLongError` where they are not enough, or a
+    :class:`NoAnswerError` where there is no process to be had, it ends, the function fails, or what
+    it is given or gives cannot be sent or read.  Sending the arguments is not limited: they should
+    be small.
     """
     until = time.perf_counter() + seconds
+    started: list[tuple[SpawnProcess, Connection] | NoAnswerError] = []
     try:
-        process, connection = start_process(_answer, (function, arguments))
-    except OSError as error:
-        raise NoAnswerError(f"no process could be started ({_named_error(error)})") from None
-    try:
-        if not connection.poll(max(0.0, until - time.perf_counter())):
-            raise TookTooLongError(seconds)
-        answer = _received(connection)
+        started.extend(_start(call) for call in calls)
+        return [
+            one if isinstance(one, NoAnswerError) else _answer_until(until, one[1], seconds)
+            for one in started
+        ]
     finally:
-        process.kill()
-        process.join()
-        connection.close()
-    if isinstance(answer, NoAnswerError):
-        raise answer
-    result: Result = answer
-    return result
+        for one in started:
+            if not isinstance(one, NoAnswerError):
+                process, connection = one
+                process.kill()
+                process.join()
+                connection.close()
+
+
+def _start(call: Call) -> tuple[SpawnProcess, Connection] | NoAnswerError:
+    try:
+        return start_process(_answer, call)
+    except OSError as error:
+        return NoAnswerError(f"no process could be started ({_named_error(error)})")
+    except (AttributeError, TypeError, ValueError, PickleError) as error:
+        return NoAnswerError(f"it cannot be sent to a process ({_named_error(error)})")
+
+
+def _answer_until(until: float, connection: Connection, seconds: float) -> Any:
+    if connection.poll(max(0.0, until - time.perf_counter())):
+        return _received(connection)
+    return TookTooLongError(seconds)
 
 
 def _received(connection: Connection) -> Any:

@@ -9,11 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mercer._system.vocabulary import METRICS
+from mercer.cli._checks import Strict, ask_about
+from mercer.cli._compare_scores import (
+    Better,
+    Results,
+    Rope,
+    TestShare,
+    compare_results,
+    refuse_for_results,
+    refuse_without_results,
+)
 from mercer.cli._deciding import (
     Costs,
     Recall,
@@ -22,6 +31,7 @@ from mercer.cli._deciding import (
     read_rule,
     without_few_rows,
 )
+from mercer.cli._metrics import Metric, metrics_reason, read_metrics
 from mercer.cli._output import (
     Device,
     check_folder,
@@ -34,6 +44,7 @@ from mercer.cli._output import (
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 from mercer.cli._rows import Rows, with_at_most, with_sample_note
+from mercer.cli._splitting import Groups, Splitting, TestTable, Time
 
 if TYPE_CHECKING:
     from mercer.comparison import RoundsComparison
@@ -69,13 +80,7 @@ def compare(
             "they are installed, and yours: my.py:model."
         ),
     ] = None,
-    metric: Annotated[
-        Literal["accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"]
-        | None,
-        typer.Option(
-            help="Default: accuracy, balanced accuracy where a class is rare, or cost with --costs."
-        ),
-    ] = None,
+    metric: Metric = None,
     costs: Costs = None,
     recall: Recall = None,
     budget: Annotated[
@@ -88,10 +93,18 @@ def compare(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the work.")
     ] = None,
+    groups: Groups = None,
+    time_column: Time = None,
+    test: TestTable = None,
+    strict: Strict = False,
     exclude: Exclude = None,
     kind: Kinds = None,
     sheet: Sheet = None,
     delimiter: Delimiter = None,
+    results: Results = None,
+    better: Better = None,
+    test_share: TestShare = None,
+    rope: Rope = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
     device: Device = "cpu",
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path(
@@ -107,7 +120,10 @@ def compare(
     command goes on with them.
     A model of yours is a scikit-learn classifier or pipeline in a Python file, or a function that
     returns one. A pipeline is given the columns of the table, a classifier alone numbers.
+    With --groups, --time or --test whole groups, later rows or the rows of a file are tested.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
+
+    With --from it judges scores that are there already, and fits nothing.
 
     Example: [bold]mercer compare people.csv --target income[/bold]
     """
@@ -130,6 +146,20 @@ def compare(
     )
     from mercer.report import write_comparison_report
 
+    if results is not None:
+        refuse_for_results(
+            {
+                "a table": table, "--target": target, "--models": models, "--costs": costs,
+                "--recall": recall, "--budget": budget, "--rows": rows, "--jobs": jobs,
+                "--scheduler": scheduler, "--exclude": exclude, "--kind": kind,
+            }
+        )  # fmt: skip
+        asked = {"metric": metric, "better": better, "test_share": test_share, "rope": rope}
+        compare_results(
+            results, Reading(sheet, delimiter), asked, seed=seed, output=output, as_json=as_json
+        )
+        return
+    refuse_without_results({"--better": better, "--test-share": test_share, "--rope": rope})
     start = time.perf_counter()
     if jobs is not None and scheduler is not None:
         raise ValueError("Give --jobs or --scheduler, not both.")
@@ -137,27 +167,33 @@ def compare(
         with connected(scheduler):  # what is wrong with it is said before any work is done
             pass
     check_rule(costs, recall)
-    if metric == "cost" and costs is None:
-        raise ValueError("Give --costs with --metric cost: a table of what mistakes cost.")
+    metrics = read_metrics(metric, costs)
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
     unfinished = output / _UNFINISHED
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
-    reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
+    splitting = Splitting(groups, time_column, test)
+    kinds = splitting.kinds(column_kinds(exclude, kind, target), target)
+    reading = Reading(sheet, delimiter, kinds)
     with status("reading the table …") as say:
         whole, data = _read(table, target, reading)
         data = with_at_most(data, rows, least=_MIN_CLASS_ROWS, seed=seed)
+        split = splitting.read(whole, data, reading)
+        data = split.data
+        say("checking the table …")
+        checks = ask_about(whole, split, splitting, settled=kinds, seed=seed, is_strict=strict)
         rule = read_rule(costs, recall, data)
-        if metric is None and costs is not None:
-            judge, reason = "cost", f"Scored by the mean cost of a row, by the table {costs}."
-        elif metric is None:
-            judge, reason = comparing.choose_metric(data.y)
+        if metrics is not None:
+            reason = metrics_reason(metrics)
+        elif costs is not None:
+            metrics, reason = ["cost"], f"Scored by the mean cost of a row, by the table {costs}."
         else:
-            judge, reason = metric, f"Scored by {METRICS[metric].words}, as asked for."
+            judge, reason = comparing.choose_metric(data.y)
+            metrics = [judge]
         options: Any = {
-            "balanced": judge == "balanced" and costs is None,
+            "balanced": metrics[0] == "balanced" and costs is None,
             "max_rows": max_rows_within(seconds),
             "device": place,
         }
@@ -176,11 +212,12 @@ def compare(
                 data.X,
                 data.y,
                 budget=max(0.5 * seconds, _SHARE_FOR_ROUNDS * seconds - spent),
-                metric=judge,
+                metric=metrics,
                 costs=rule.costs,
                 floor=next((name for name in known if known[name].kind == "floor"), None),
                 n_jobs=None if scheduler else jobs or min(_MOST_JOBS, cpu_count()),
                 scheduler=scheduler,
+                **split.options,
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
@@ -194,21 +231,28 @@ def compare(
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
         "--costs": costs, "--recall": recall, "--rows": rows, "--jobs": jobs,
-        "--scheduler": scheduler, "--seed": seed or None, "-o": output,
+        "--scheduler": scheduler, "--groups": groups, "--time": time_column, "--test": test,
+        "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
     comparison, too_few = without_few_rows(comparison)
     path = str(output / "table.csv") if table is None else table
-    # What was asked for is kept and printed before the map is drawn, from time that is left.
+    # What was asked for is kept and printed first; all else is made from time that is left.
     why = "the comparison was stopped" if comparison.interrupted else "it was not finished"
-    points, the_map = views.no_map(why)
+    points, the_map, importances = views.without_last_parts(why)
+    rivals = [name for name in comparison.scores if known[name].kind != "floor"]
+    hard = comparing.hard_rows_with_contents(
+        comparison, rivals or list(comparison.scores), split.rows, split.frame
+    )
     record = comparing.record_comparison(
         comparison,
         comparing.QuestionRecord.of(
             whole.name, with_sample_note(data, comparison.n_samples), is_bundled=table is None
         ),
         models={name: (model.label, model.kind) for name, model in known.items()},
-        rows=data.row_numbers,
+        hard_rows=hard,
+        split_source=split.source,
+        checks=checks,
         metric_reason=reason,
         budget_seconds=seconds,
         longer_command=longer_command(given, comparison, seconds, reading.words()),
@@ -217,11 +261,16 @@ def compare(
             comparison.leader, path, data, seed=seed, reading=reading, rule=rule, **options
         ),
         the_map=the_map,
+        importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
-        familiarity=familiarity_of_rows(data.X, seed),
+        familiarity=None if split.test else familiarity_of_rows(data.X, seed),
     )
-    files: Any = {"rows": data.row_numbers, "table": whole.frame if table is None else None}
+    files: Any = {
+        "rows": split.rows,
+        "hard_rows": hard,
+        "table": whole.frame if table is None else None,
+    }
     comparing.write_comparison(output, record, comparison, points=points, **files)
     if not comparison.interrupted:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -229,10 +278,13 @@ def compare(
         print_ranking(record)
     if not comparison.interrupted:
         left = (1 - _SHARE_FOR_WRITING) * seconds - (time.perf_counter() - start)
-        with status("drawing a map …"):
-            points, the_map = views.draw_map_within(data, seed, left)
-        record = replace(record, map=the_map)
-        if not comparing.add_map(output, record, points):
+        leaders = views.Leaders.of(comparison, pipelines, record.leaders, split.test)
+        with status("drawing a map, and asking which columns count …"):
+            points, the_map, importances = views.last_parts_within(
+                data, leaders, seed, left, seconds
+            )
+        record = replace(record, map=the_map, importances=importances)
+        if not comparing.add_last_parts(output, record, points):
             comparing.write_comparison(output, record, comparison, points=points, **files)
     with one_at_a_time(output):
         page = write_comparison_report(output)
@@ -298,7 +350,7 @@ def longer_command(
     more: Sequence[str] = (),
 ) -> str | None:
     """Return the command with time enough for ten rounds, where there were too few; else None."""
-    if not comparison.has_few_rounds or comparison.interrupted:
+    if not comparison.has_few_rounds or comparison.interrupted or comparison.is_complete:
         return None
     seconds = budget * _ROUNDS_TO_AIM_AT / len(comparison.rounds)
     time = f"{math.ceil(seconds / 60)}m" if seconds > 90 else f"{math.ceil(seconds)}s"

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn
 
 from mercer._system.words import listed, percent
+
+_SECONDS_BETWEEN_LINES = 10.0  # of progress where there is no terminal
 
 Device = Annotated[
     str,
@@ -67,10 +69,10 @@ def class_shares_text(counts: Mapping[str, int]) -> str:
 
 @contextmanager
 def status(text: str) -> Iterator[Any]:
-    """Show what is going on, in a terminal only; yields a function that changes the text."""
+    """Show what is going on; yields a function that changes the text."""
     screen = console(stderr=True)
     if not screen.is_terminal:
-        yield lambda text: None
+        yield log_lines()
         return
     with screen.status(escape(one_line(text))) as shown:
         yield lambda text: shown.update(escape(one_line(text)))
@@ -78,11 +80,16 @@ def status(text: str) -> Iterator[Any]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float | None], None]]:
-    """Give a function that shows what is done, and which share of it; in a terminal only."""
+    """Give a function that shows what is done, and which share of it: as a bar, or as lines."""
     screen = console(stderr=True)
-    screen.quiet = not screen.is_terminal
+    if not screen.is_terminal:
+        log = log_lines()
+        yield lambda what, share: log(what if share is None else f"{what}, {percent(share)}")
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
     columns = (BarColumn(30), TextColumn("{task.description}"))
-    with Progress(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+    with Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(what: str, share: float | None) -> None:
@@ -90,6 +97,23 @@ def progress_bar() -> Iterator[Callable[[str, float | None], None]]:
             bar.update(task, description=escape(one_line(what)), total=total, completed=share)
 
         yield show
+
+
+def log_lines() -> Callable[[str], None]:
+    """Return a function that prints progress where there is no terminal: lines with the time.
+
+    A line comes after ten seconds at the earliest, and ten seconds after the last one, so that
+    quick commands print none and long ones do not fill a log.
+    """
+    last = time.monotonic()
+
+    def show(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(f"{time.strftime('%H:%M:%S')} {one_line(text)}", file=sys.stderr, flush=True)
+
+    return show
 
 
 def print_json(found: Any) -> None:

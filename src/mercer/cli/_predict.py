@@ -78,7 +78,7 @@ def predict(
 
     Example: [bold]mercer predict income.skops new.csv -o predictions.csv[/bold]
     """
-    from mercer.models import import_skops_quickly, load_model_parts, on_device
+    from mercer.models import import_skops_quickly, load_model_parts
     from mercer.tables import delimited_writer, table_in_parts, table_writer
 
     if output is not None:
@@ -95,6 +95,8 @@ def predict(
     if coverage is not None:
         check_has_sets(pipeline, card)
     if place is not None:
+        from mercer.models import on_device
+
         pipeline = on_device(pipeline, place)
     with ExitStack() as stack:
         told = stack.enter_context(progress_bar())

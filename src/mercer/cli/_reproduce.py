@@ -23,7 +23,7 @@ from mercer._system.vocabulary import (
     said_of_one_reading,
 )
 from mercer._system.words import count_of, duration, is_known
-from mercer.cli._output import console, one_line
+from mercer.cli._output import console, log_lines, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,30 +114,47 @@ def reproduce(
 
 @contextmanager
 def _progress() -> Iterator[Callable[["Progress"], None]]:
-    """Show a bar with the time that is left, on standard error and in a terminal only."""
+    """Show what is done and the time that is left, on standard error.
+
+    In a terminal as a bar, elsewhere as lines; jobs that fail are named at once in both.
+    """
     screen = console(stderr=True)
-    screen.quiet = not screen.is_terminal  # before 14.3, rich ends a hidden bar with a line
+    if not screen.is_terminal:
+        log = log_lines()
+
+        def show_line(progress: "Progress") -> None:
+            if progress.error:
+                print(f"mercer: {_failed(progress)}", file=sys.stderr)
+            rest = f", {left}" if (left := _time_left(progress)) else ""
+            log(f"{progress.done} of {progress.total} jobs{rest}, {progress.label}")
+
+        yield show_line
+        return
     columns = (BarColumn(30), MofNCompleteColumn(), TextColumn("{task.fields[rest]}"),
                TextColumn("{task.description}"))  # fmt: skip
-    with Bar(*columns, console=screen, disable=screen.quiet, transient=True) as bar:
+    with Bar(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("planning", total=None, rest="")
 
         def show(progress: "Progress") -> None:
-            rest = (
-                "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
-            )
             bar.update(
                 task,
                 total=progress.total,
                 completed=progress.done,
                 description=escape(one_line(progress.label)),
-                rest=rest,
+                rest=_time_left(progress),
             )
             if progress.error:
-                said = one_line(f"{progress.label}: {progress.error}")
-                bar.console.print(f"[red]{escape(said)}[/]")
+                bar.console.print(f"[red]{escape(_failed(progress))}[/]")
 
         yield show
+
+
+def _time_left(progress: "Progress") -> str:
+    return "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+
+
+def _failed(progress: "Progress") -> str:
+    return one_line(f"{progress.label}: {progress.error}")
 
 
 def _print(results: "Results", page: Path) -> None:

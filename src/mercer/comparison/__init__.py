@@ -31,30 +31,57 @@ from mercer.comparison._datasets import (
     plot_critical_difference,
 )
 from mercer.comparison._details import confusion_counts, curves_of, hard_rows
+from mercer.comparison._elsewhere import ScoresComparison, compare_scores
+from mercer.comparison._elsewhere_predictions import compare_predictions
+from mercer.comparison._elsewhere_predictions import truth_column as truth_column
+from mercer.comparison._elsewhere_record import record_scores as record_scores
+from mercer.comparison._elsewhere_record import score_lines as score_lines
 from mercer.comparison._folder import ComparisonFolder, read_comparison
-from mercer.comparison._folder import add_map as add_map
+from mercer.comparison._folder import add_last_parts as add_last_parts
+from mercer.comparison._folder import hard_rows_with_contents as hard_rows_with_contents
 from mercer.comparison._folder import record_comparison as record_comparison
 from mercer.comparison._folder import write_comparison as write_comparison
+from mercer.comparison._folder import write_scores as write_scores
+from mercer.comparison._record import CheckRecord as CheckRecord
 from mercer.comparison._record import ClassRecord as ClassRecord
+from mercer.comparison._record import ColumnImportanceRecord as ColumnImportanceRecord
 from mercer.comparison._record import ColumnRecord as ColumnRecord
 from mercer.comparison._record import ColumnShareRecord as ColumnShareRecord
 from mercer.comparison._record import ComparisonRecord
+from mercer.comparison._record import DatasetRecord as DatasetRecord
 from mercer.comparison._record import DecisionLineRecord as DecisionLineRecord
 from mercer.comparison._record import DecisionRecord as DecisionRecord
+from mercer.comparison._record import ElsewhereRecord as ElsewhereRecord
 from mercer.comparison._record import FarRowsRecord as FarRowsRecord
 from mercer.comparison._record import HindsightRecord as HindsightRecord
+from mercer.comparison._record import ImportancesRecord as ImportancesRecord
 from mercer.comparison._record import MapRecord as MapRecord
+from mercer.comparison._record import MetricScoreRecord as MetricScoreRecord
+from mercer.comparison._record import ModelImportancesRecord as ModelImportancesRecord
 from mercer.comparison._record import ModelRecord as ModelRecord
+from mercer.comparison._record import ModelThresholdsRecord as ModelThresholdsRecord
+from mercer.comparison._record import OtherMetricRecord as OtherMetricRecord
 from mercer.comparison._record import PairRecord as PairRecord
 from mercer.comparison._record import QuestionRecord as QuestionRecord
+from mercer.comparison._record import RareClassRecord as RareClassRecord
 from mercer.comparison._record import SetsRecord as SetsRecord
-from mercer.comparison._record import SplitsRecord as SplitsRecord
+from mercer.comparison._record import StandInsRecord as StandInsRecord
+from mercer.comparison._record import StepRecord as StepRecord
+from mercer.comparison._record import ThresholdRecord as ThresholdRecord
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._result import mean_interval as mean_interval
 from mercer.comparison._rounds import compare_in_rounds
+from mercer.comparison._score_table import ScoreTable, score_table
+from mercer.comparison._splits_record import SplitsRecord as SplitsRecord
+from mercer.comparison._thresholds import threshold_table
 from mercer.comparison.engine._metrics import choose_metric
+from mercer.comparison.engine._metrics import metric_scorer as metric_scorer
 from mercer.comparison.engine._plan import RoundsProgress
 from mercer.comparison.engine._sample import draw_rows as draw_rows
+from mercer.comparison.tests._bayesian import bayesian_correlated_t_test
+from mercer.comparison.tests._cochran import CochranResult, cochran_q_test
 from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._on_rows import corrected_rows_test
 from mercer.comparison.tests._on_splits import (
     corrected_t_test,
     five_by_two_f_test,
@@ -71,6 +98,7 @@ from mercer.comparison.tests._signed_rank import (
 
 __all__ = [
     "BayesianResult",
+    "CochranResult",
     "Comparison",
     "ComparisonFolder",
     "ComparisonRecord",
@@ -79,13 +107,20 @@ __all__ = [
     "PairedTestResult",
     "RoundsComparison",
     "RoundsProgress",
+    "ScoreTable",
+    "ScoresComparison",
     "average_ranks",
+    "bayesian_correlated_t_test",
     "bayesian_signed_rank_test",
     "choose_metric",
+    "cochran_q_test",
     "compare",
     "compare_in_rounds",
     "compare_over_datasets",
+    "compare_predictions",
+    "compare_scores",
     "confusion_counts",
+    "corrected_rows_test",
     "corrected_t_test",
     "curves_of",
     "five_by_two_f_test",
@@ -97,26 +132,48 @@ __all__ = [
     "mcnemar_test",
     "plot_critical_difference",
     "read_comparison",
+    "score_table",
+    "threshold_table",
     "wilcoxon_test",
 ]
 
 # What `mercer compare` makes its results folder with, and the page takes from it.
 _FOR_MERCER = (
+    "CheckRecord",
     "ClassRecord",
+    "ColumnImportanceRecord",
     "ColumnRecord",
     "ColumnShareRecord",
+    "DatasetRecord",
     "DecisionLineRecord",
     "DecisionRecord",
+    "ElsewhereRecord",
     "HindsightRecord",
     "FarRowsRecord",
+    "ImportancesRecord",
     "MapRecord",
+    "MetricScoreRecord",
+    "ModelImportancesRecord",
     "ModelRecord",
+    "ModelThresholdsRecord",
+    "OtherMetricRecord",
     "PairRecord",
     "QuestionRecord",
+    "RareClassRecord",
     "SetsRecord",
     "SplitsRecord",
-    "add_map",
+    "StepRecord",
+    "StandInsRecord",
+    "ThresholdRecord",
+    "add_last_parts",
     "draw_rows",
+    "hard_rows_with_contents",
+    "mean_interval",
+    "metric_scorer",
     "record_comparison",
+    "record_scores",
+    "score_lines",
+    "truth_column",
     "write_comparison",
+    "write_scores",
 )

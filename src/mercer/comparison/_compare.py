@@ -23,7 +23,7 @@ from mercer.comparison.engine._fit import (
     prediction_table,
 )
 from mercer.comparison.engine._metrics import OneScorer
-from mercer.comparison.engine._plan import (
+from mercer.comparison.engine._splits import (
     five_by_two_splits,
     is_tested_once,
     make_splits,
@@ -140,6 +140,7 @@ def compare(
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     groups: npt.ArrayLike | None = None,
+    time: npt.ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Comparison:
     """Cross-validate estimators on the same splits and test every pair of them.
@@ -170,6 +171,9 @@ def compare(
         Fits that run at the same time, as in scikit-learn.
     groups : array-like of shape (n_samples,), optional
         Samples of one group stay on one side of every split.
+    time : array-like of shape (n_samples,), optional
+        Numbers or dates: the later half of the samples is cut into ``cv`` blocks, and each is
+        tested by all samples that are earlier.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
 
@@ -202,11 +206,15 @@ def compare(
     chosen = _checked_tests(tests)
     judge = OneScorer.of(scoring)
     labels = check_labels(y, "y")
-    X, labels, groups = indexable(X if hasattr(X, "shape") else np.asarray(X), labels, groups)
+    X, labels, groups, time = indexable(
+        X if hasattr(X, "shape") else np.asarray(X), labels, groups, time
+    )
     if type_of_target(labels, input_name="y") not in ("binary", "multiclass"):
         raise ValueError("y must hold class labels; compare is for classifiers.")
 
-    splits = make_splits(cv, X, labels, groups, random_state)
+    has_free_rows = groups is None and time is None
+    _check_tests_fit(chosen, has_free_rows=has_free_rows, is_by_time=time is not None)
+    splits = make_splits(cv, X, labels, groups, random_state, time)
     halves: list[Split] = []
     if any(test in _FIVE_BY_TWO for test in chosen):
         halves = five_by_two_splits(X, labels, groups, random_state)
@@ -228,7 +236,7 @@ def compare(
     )
     pair_tests = _pair_tests(
         chosen, splits, scores, five_by_two_scores, predictions, confidence_level,
-        by_rows=judge.name in JUDGED_BY_ROWS,
+        by_rows=judge.name in JUDGED_BY_ROWS and has_free_rows,
     )  # fmt: skip
     pairs, results = run_pairs(sound, pair_tests, confidence_level=confidence_level)
     return Comparison(
@@ -282,6 +290,17 @@ def _checked_tests(tests: str | Sequence[str]) -> list[str]:
     if not chosen:
         raise ValueError(f"tests must name at least one of {', '.join(_TESTS)}.")
     return chosen
+
+
+def _check_tests_fit(chosen: Sequence[str], *, has_free_rows: bool, is_by_time: bool) -> None:
+    """Refuse tests that would not keep their level with groups or times."""
+    if "mcnemar" in chosen and not has_free_rows:
+        raise ValueError(
+            "mcnemar takes samples to be independent, which those of one group or of neighbouring "
+            "times are not: use corrected_t."
+        )
+    if is_by_time and (halves := [test for test in chosen if test in _FIVE_BY_TWO]):
+        raise ValueError(f"{halves[0]} needs halves at random, not times: use corrected_t.")
 
 
 def _fit_all(

@@ -6,13 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, precision_recall_curve
+from sklearn.metrics import (
+    average_precision_score,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
 
 from mercer.comparison._result import RoundsComparison
 
 _MOST_STEPS = 200  # A curve with more is drawn with its neighbouring steps put together.
 _MOST_CLASSES = 12  # Of more classes, the first ones get a curve.
-_MOST_ROWS = 100  # So many of the rows that every model gets wrong are listed.
 
 # Ends of groups by probability: tenths, and finer below one, where a rare class is.
 _EDGES = (
@@ -113,10 +117,10 @@ def far_counts(
 
 
 def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
-    """Return precision–recall curves and the calibration of a model, over all rounds.
+    """Return precision–recall and ROC curves and the calibration of a model, over all rounds.
 
-    With two classes both are those of the rarer one. With more, there is a precision–recall curve
-    per class, and calibration is how often the predicted class is right.
+    With two classes all are those of the rarer one. With more, there is a curve of either kind per
+    class, and calibration is how often the predicted class is right.
 
     Parameters
     ----------
@@ -131,14 +135,14 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
         Plain numbers and lists, as a report reads them.
     """
     if name not in comparison.outputs:
-        return {"precision_recall": [], "calibration": None}
+        return {"precision_recall": [], "roc": [], "calibration": None}
     outputs = comparison.outputs[name].astype(float)
     classes = comparison.classes
     truth = np.searchsorted(classes, comparison.predictions["y_true"].to_numpy())
     is_binary = len(classes) == 2
     positive = int(np.searchsorted(classes, comparison.positive))
     shown = [positive] if is_binary else list(range(min(len(classes), _MOST_CLASSES)))
-    lines = [_precision_recall(truth == c, outputs[:, c], str(classes[c])) for c in shown]
+    given = [(truth == c, outputs[:, c], str(classes[c])) for c in shown]
     calibration = None
     if comparison.has_probabilities[name]:
         calibration = (
@@ -146,7 +150,11 @@ def curves_of(comparison: RoundsComparison, name: str) -> dict[str, Any]:
             if is_binary
             else _calibration(outputs.max(axis=1), truth == outputs.argmax(axis=1), None)
         )
-    return {"precision_recall": lines, "calibration": calibration}
+    return {
+        "precision_recall": [_precision_recall(*one) for one in given],
+        "roc": [_roc(*one) for one in given if 0 < one[0].sum() < len(truth)],
+        "calibration": calibration,
+    }
 
 
 def _precision_recall(
@@ -159,6 +167,20 @@ def _precision_recall(
         "share": float(is_positive.mean()),
         "recall": recall.round(5).tolist(),
         "precision": precision.round(5).tolist(),
+    }
+
+
+def _roc(is_positive: NDArray[np.bool_], values: NDArray[np.float64], label: str) -> dict[str, Any]:
+    alarms, found, _ = roc_curve(is_positive, values)
+    # Both rise, so that points at equal steps of their sum leave out no corner that can be seen.
+    way = alarms + found
+    grid = np.linspace(0.0, 2.0, _MOST_STEPS + 1)
+    kept = np.unique([0, *np.searchsorted(way, grid).clip(max=len(way) - 1), len(way) - 1])
+    return {
+        "class": label,
+        "area": float(roc_auc_score(is_positive, values)),
+        "false_alarms": alarms[kept].round(5).tolist(),
+        "recall": found[kept].round(5).tolist(),
     }
 
 
@@ -206,7 +228,7 @@ def _calibration(
 
 def hard_rows(
     comparison: RoundsComparison, names: Sequence[str], rows: NDArray[np.intp]
-) -> dict[str, Any]:
+) -> pd.DataFrame:
     """Return the rows that all of these models got wrong whenever they were asked.
 
     Parameters
@@ -220,28 +242,30 @@ def hard_rows(
 
     Returns
     -------
-    dict
-        Plain numbers and lists, as a report reads them.
+    DataFrame
+        A line for each such row, those that were asked about most often first: its number ``row``,
+        ``truth``, the answer ``predicted`` that was given most often, and in how many ``rounds``
+        it was tested with how many answers, all ``wrong``.
     """
     predictions = comparison.predictions
     truth = predictions["y_true"]
     sample = predictions.index.get_level_values("sample").to_numpy()
     wrong: pd.DataFrame = predictions[list(names)].ne(truth, axis=0)
     never_right = wrong.all(axis=1).groupby(sample).all()
-    n_asked = truth.groupby(sample).size()
     found = never_right.index[never_right].to_numpy()
-    found = found[np.argsort(-n_asked.loc[found].to_numpy(), kind="stable")]
-    lines = []
-    for one in found[:_MOST_ROWS]:
-        said = predictions.loc[sample == one, list(names)].to_numpy().ravel()
-        answers, counts = np.unique(said.astype(str), return_counts=True)
-        lines.append(
-            {
-                "row": int(rows[one]),
-                "truth": str(truth[sample == one].iloc[0]),
-                "predicted": str(answers[counts.argmax()]),
-                "rounds": int(n_asked.loc[one]),
-                "wrong": len(said),
-            }
-        )
-    return {"count": len(found), "tested": len(n_asked), "rows": lines}
+    n_asked = truth.groupby(sample).size().loc[found].to_numpy()
+    order = np.argsort(-n_asked, kind="stable")
+    found, n_asked = found[order], n_asked[order]
+
+    asked = predictions[np.isin(sample, found)]
+    said = asked[list(names)].stack().astype(str).groupby(level="sample")
+    first = asked["y_true"].groupby(level="sample").first()
+    return pd.DataFrame(
+        {
+            "row": rows[found],
+            "truth": first.loc[found].astype(str).to_numpy(),
+            "predicted": [said.get_group(one).mode().iloc[0] for one in found],
+            "rounds": n_asked,
+            "wrong": said.size().loc[found].to_numpy(),
+        }
+    )

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep, written_whole
 from mercer._system.formulas import write_delimited
 from mercer._system.results import check_folder, read_json, read_table
+from mercer._system.words import significant
 from mercer.comparison._details import (
     confusion_counts,
     curves_of,
@@ -24,19 +25,27 @@ from mercer.comparison._details import (
     set_counts,
 )
 from mercer.comparison._record import (
+    CheckRecord,
     ComparisonRecord,
     DecisionRecord,
     FarRowsRecord,
     HardRowRecord,
     HardRowsRecord,
+    ImportancesRecord,
     MapRecord,
+    MetricScoreRecord,
     ModelRecord,
+    ModelThresholdsRecord,
+    OtherMetricRecord,
     PairRecord,
     QuestionRecord,
+    RareClassRecord,
     SetsRecord,
-    SplitsRecord,
+    ThresholdRecord,
 )
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison._splits_record import SplitsRecord
+from mercer.comparison._thresholds import rare_class_tables
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 
 _COMMAND = "mercer compare"
@@ -44,6 +53,10 @@ _RECORD = "comparison.json"  # moved last: where it is, all else is
 _PAGE = "report.html"  # of the results before: it goes with them
 _POINTS = ("row", "x", "y", "class", "held_out")
 _FAR = 0.05  # Rows with a familiarity below this lie far out.
+_MOST_HARD = 100  # So many of the rows that every model gets wrong are listed on the page,
+_MOST_CELLS = 30  # with so many of their cells at most,
+_LONGEST_CELL = 60  # of so many characters.
+_MOST_RARE = 3  # So many rare classes are shown with thresholds.
 _MOST_LEADERS = 4  # So many models get curves, and columns of probabilities.
 
 
@@ -74,29 +87,33 @@ def record_comparison(
     question: QuestionRecord,
     *,
     models: Mapping[str, tuple[str, str]],
-    rows: npt.NDArray[np.intp],
+    hard_rows: pd.DataFrame,
     metric_reason: str,
     budget_seconds: float,
     longer_command: str | None,
     fit_command: str | None,
     python: str,
     the_map: MapRecord,
+    importances: ImportancesRecord,
     seed: int,
     decision: DecisionRecord | None = None,
     sets_coverage: float | None = None,
     familiarity: npt.NDArray[np.float64] | None = None,
+    split_source: str = "",
+    checks: tuple[CheckRecord, ...] = (),
 ) -> ComparisonRecord:
     """Return what is kept of a comparison.
 
-    ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``rows`` the
-    number of each sample in the user's table, counted from 1.  ``decision`` is the rule that
+    ``models`` are the label and the kind (mercer, peer or floor) of every model, and ``hard_rows``
+    what :func:`hard_rows_with_contents` gives; ``split_source`` is the column of groups or times,
+    or the test file, and ``checks`` what was asked about the table.  ``decision`` is the rule that
     answers follow, if there is one, and ``sets_coverage`` that of the comparison's sets;
     ``familiarity`` is the share of other rows that lie farther out than each sample.
     """
-    rivals = [name for name in comparison.scores if models[name][1] != "floor"]
-    hard = hard_rows(comparison, rivals or list(comparison.scores), rows)
+    leaders = _leaders(comparison, models)
     return ComparisonRecord(
         question=question,
+        checks=checks,
         metric=comparison.metric,
         metric_reason=metric_reason,
         lower_is_better=comparison.metric in LOWER_IS_BETTER,
@@ -107,30 +124,77 @@ def record_comparison(
         interrupted=comparison.interrupted,
         rounds=len(comparison.rounds),
         splits=SplitsRecord(
-            folds=comparison.n_folds, train_rows=comparison.n_train, test_rows=comparison.n_test
+            kind=comparison.split_kind,
+            source=split_source,
+            folds=comparison.n_folds,
+            train_rows=comparison.n_train,
+            test_rows=comparison.n_test,
         ),
         models=_model_records(comparison, models),
         pairs=_pair_records(comparison),
         answer=comparison.answer,
         too_few_rounds=comparison.has_few_rounds,
         longer_command=longer_command,
+        other_metrics=tuple(map(_other_metric_record, comparison.also_by.values())),
         leader=comparison.leader,
-        leaders=_leaders(comparison, models),
+        leaders=leaders,
         decision=decision,
-        hard_rows=HardRowsRecord(
-            count=hard["count"],
-            tested=hard["tested"],
-            rows=tuple(HardRowRecord(**line) for line in hard["rows"]),
-        ),
+        rare_classes=_rare_class_records(comparison, leaders),
+        hard_rows=_hard_rows_record(comparison, hard_rows, question),
         far_rows=_far_rows_record(comparison, familiarity),
         sets=_sets_record(comparison, sets_coverage),
         map=the_map,
+        importances=importances,
         fit_command=fit_command,
         python=python,
         versions=versions(),
         machine=machine(),
         seed=seed,
     )
+
+
+def hard_rows_with_contents(
+    comparison: RoundsComparison,
+    names: Sequence[str],
+    rows: npt.NDArray[np.intp],
+    table: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return the rows that all of these models get wrong, with what stands in them.
+
+    ``rows`` is the number of each sample in the user's ``table``, counted from 1.
+    """
+    found = hard_rows(comparison, names, rows)
+    contents = table.iloc[found["row"].to_numpy() - 1].reset_index(drop=True)
+    taken = {one: f"{one} (of the table)" for one in found.columns if one in contents.columns}
+    return pd.concat([found, contents.rename(columns=taken)], axis=1)
+
+
+def _hard_rows_record(
+    comparison: RoundsComparison, hard: pd.DataFrame, question: QuestionRecord
+) -> HardRowsRecord:
+    """Return how many rows every model gets wrong, and the first of them with some cells."""
+    own = [one.name for one in fields(HardRowRecord) if one.name != "cells"]
+    used = {column.name for column in question.columns if column.used}
+    shown = [one for one in hard.columns[len(own) :] if str(one) in used][:_MOST_CELLS]
+    first = hard.iloc[:_MOST_HARD]
+    cells = [[_cell(value) for value in line] for line in first[shown].itertuples(index=False)]
+    return HardRowsRecord(
+        count=len(hard),
+        tested=len(np.unique(comparison.predictions.index.get_level_values("sample"))),
+        columns=tuple(map(str, shown)),
+        rows=tuple(
+            HardRowRecord(**line, cells=tuple(row))
+            for line, row in zip(_without_nan(first[own]), cells, strict=True)
+        ),
+    )
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text, not too long for a page."""
+    if pd.isna(value):
+        return ""
+    text = significant(value, 6) if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 def _far_rows_record(
@@ -152,6 +216,28 @@ def _sets_record(comparison: RoundsComparison, coverage: float | None) -> SetsRe
     return SetsRecord(model=str(best), coverage=coverage, **set_counts(comparison, best))
 
 
+def _rare_class_records(
+    comparison: RoundsComparison, leaders: tuple[str, ...]
+) -> tuple[RareClassRecord, ...]:
+    """Return what it takes the leaders to find rare classes: the rarest, where there are many."""
+    truth = comparison.predictions["y_true"].astype(str)
+    tables = rare_class_tables(comparison, leaders)
+    return tuple(
+        RareClassRecord(
+            name=label,
+            rows=int((truth == label).sum()),
+            tested=len(truth),
+            models=tuple(
+                ModelThresholdsRecord(
+                    model=name, lines=tuple(ThresholdRecord(**line) for line in _without_nan(table))
+                )
+                for name, table in by_model.items()
+            ),
+        )
+        for label, by_model in list(tables.items())[:_MOST_RARE]
+    )
+
+
 def _model_records(
     comparison: RoundsComparison, models: Mapping[str, tuple[str, str]]
 ) -> tuple[ModelRecord, ...]:
@@ -163,6 +249,21 @@ def _model_records(
         for count in ("bytes", "n_rows_fitted"):
             line[count] = None if line[count] is None else int(line[count])
     return tuple(ModelRecord(**line) for line in lines)
+
+
+def _other_metric_record(comparison: RoundsComparison) -> OtherMetricRecord:
+    """Return what the rounds say by the metric of this comparison."""
+    kept = [one.name for one in fields(MetricScoreRecord) if one.name != "name"]
+    scored = comparison.summary.loc[list(comparison.scores), kept]
+    scored = scored.reindex(comparison.summary.index.intersection(scored.index, sort=False))
+    lines = _without_nan(scored.rename_axis("name").reset_index())
+    return OtherMetricRecord(
+        metric=comparison.metric,
+        lower_is_better=comparison.metric in LOWER_IS_BETTER,
+        answer=comparison.finding,
+        models=tuple(MetricScoreRecord(**line) for line in lines),
+        pairs=_pair_records(comparison),
+    )
 
 
 def _pair_records(comparison: RoundsComparison) -> tuple[PairRecord, ...]:
@@ -192,38 +293,61 @@ def write_comparison(
     comparison: RoundsComparison,
     *,
     rows: npt.NDArray[np.intp],
+    hard_rows: pd.DataFrame,
     points: pd.DataFrame,
     table: pd.DataFrame | None = None,
 ) -> None:
     """Write everything, then move it to its place together: on failure what was there stays.
 
-    ``points`` is the map, and ``table`` is written too where the user gave none.
+    ``hard_rows`` are those of the record with all their cells, ``points`` is the map, and
+    ``table`` is written too where the user gave none.
     """
+    tables = {
+        "scores.csv": _scores(comparison),
+        "predictions.csv": _predictions(comparison, record.leaders, rows),
+        "hard-rows.csv": hard_rows,
+        "map.csv": points,
+    }
+    if table is not None:
+        tables["table.csv"] = table
+    _write_folder(folder, record, tables, _curves(comparison, record.leaders))
+
+
+def write_scores(folder: Path, record: ComparisonRecord, scores: pd.DataFrame) -> None:
+    """Write what is kept of scores from elsewhere, in the files that a comparison has."""
+    curves: dict[str, Any] = {"classes": [], "confusion": {}, "leaders": {}}
+    tables = {"scores.csv": scores, "map.csv": pd.DataFrame(columns=_POINTS)}
+    _write_folder(folder, record, tables, curves)
+
+
+def _write_folder(
+    folder: Path,
+    record: ComparisonRecord,
+    tables: Mapping[str, pd.DataFrame],
+    curves: Mapping[str, Any],
+) -> None:
     with _errors_naming(folder):
         sweep(folder.absolute())
         with moved_in_whole(folder.absolute(), _RECORD, outdated=[_PAGE]) as place:
-            _write_csv(place / "scores.csv", _scores(comparison))
-            _write_csv(place / "predictions.csv", _predictions(comparison, record.leaders, rows))
-            _write_csv(place / "map.csv", points)
-            _write_json(place / "curves.json", _curves(comparison, record.leaders))
-            if table is not None:
-                _write_csv(place / "table.csv", table)
+            for name, table in tables.items():
+                _write_csv(place / name, table)
+            _write_json(place / "curves.json", curves)
             _write_json(place / _RECORD, record.to_json())
 
 
-def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
-    """Write a map that was drawn after the rest, and the record that tells of it.
+def add_last_parts(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> bool:
+    """Write what was found after the ranking: the map, and the record that has all of it.
 
     Returns False, and writes nothing, where another run has replaced the results meanwhile.
     """
-    ours = {**json.loads(_as_text(record.to_json())), "map": None}
+    ours = _without_last_parts(json.loads(_as_text(record.to_json())))
 
     def is_there() -> bool:
         try:
             there = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return False
-        return isinstance(there, dict) and {**there, "map": None} == ours
+        return isinstance(there, dict) and _without_last_parts(there) == ours
 
     answers = []
 
@@ -238,6 +362,10 @@ def add_map(folder: Path, record: ComparisonRecord, points: pd.DataFrame) -> boo
             _write_csv(place / "map.csv", points)
             _write_json(place / _RECORD, record.to_json())
     return answers[-1]
+
+
+def _without_last_parts(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, "map": None, "importances": None}
 
 
 @contextmanager

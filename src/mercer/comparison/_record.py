@@ -3,10 +3,12 @@
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+from mercer.comparison._splits_record import SplitsRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,16 @@ class ClassRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckRecord:
+    """What a check of the table asks, before anything is fitted; see `mercer.checks.Finding`."""
+
+    code: str
+    text: str
+    columns: tuple[str, ...] = ()
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class QuestionRecord:
     """What was asked: a table and the column to predict."""
 
@@ -65,16 +77,6 @@ class QuestionRecord:
             ),
             notes=tuple(data.notes),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitsRecord:
-    """How rows were split; the sizes are means over the rounds."""
-
-    kind: str = "repeated stratified folds"
-    folds: int
-    train_rows: float
-    test_rows: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,22 +130,92 @@ class PairRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MetricScoreRecord:
+    """What a model scores by a metric that does not rank; None where it has no such score."""
+
+    name: str
+    score: float | None
+    low: float | None
+    high: float | None
+    difference: float | None
+    pvalue: float | None
+    against_best: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherMetricRecord:
+    """The same rounds, judged by another metric: models best first, pairs and a sentence."""
+
+    metric: str
+    lower_is_better: bool
+    answer: str
+    models: tuple[MetricScoreRecord, ...]
+    pairs: tuple[PairRecord, ...]
+
+    def ranking(self, models: tuple[ModelRecord, ...]) -> list[ModelRecord]:
+        """Return lines of the ranking as this metric has them, best first."""
+        by_name = {model.name: model for model in models}
+        known = [one for one in self.models if one.name in by_name]
+        return [replace(by_name[one.name], **asdict(one)) for one in known]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRecord:
+    """What comes of naming a class from a probability on, over the test rows of all rounds.
+
+    The share of the class that is found, the share of what is named that is so (None where nothing
+    is), and false alarms in 1 000 rows.
+    """
+
+    threshold: float
+    recall: float
+    precision: float | None
+    alarms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelThresholdsRecord:
+    """The thresholds of a model."""
+
+    model: str
+    lines: tuple[ThresholdRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareClassRecord:
+    """A rare class, and what it takes the leaders that give probabilities to find it.
+
+    ``rows`` of the ``tested`` rows of all rounds are of it.
+    """
+
+    name: str
+    rows: int
+    tested: int
+    models: tuple[ModelThresholdsRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class HardRowRecord:
-    """A row that every model got wrong, with what they mostly said."""
+    """A row that every model got wrong, with what they mostly said, and what stands in it."""
 
     row: int
     truth: str
     predicted: str
     rounds: int
     wrong: int
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class HardRowsRecord:
-    """How many of the tested rows every model got wrong, and the first of them."""
+    """How many of the tested rows every model got wrong, and the first of them.
+
+    ``columns`` are those of the cells; ``hard-rows.csv`` has all rows and columns.
+    """
 
     count: int
     tested: int
+    columns: tuple[str, ...] = ()
     rows: tuple[HardRowRecord, ...]
 
 
@@ -207,6 +279,56 @@ class MapRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColumnImportanceRecord:
+    """By how much a score gets worse when a column is shuffled; no interval of two splits."""
+
+    name: str
+    loss: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelImportancesRecord:
+    """The columns that a model goes by, on rows that were held out, the most important first.
+
+    It was fitted on at least ``fitted_rows`` of the ``train_rows`` of each of so many ``splits``,
+    and asked about ``tested_rows`` others in all.
+    """
+
+    model: str
+    splits: int
+    train_rows: int
+    fitted_rows: int
+    tested_rows: int
+    columns: tuple[ColumnImportanceRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandInsRecord:
+    """Two columns that rise and fall together, by Spearman's rank correlation."""
+
+    a: str
+    b: str
+    correlation: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportancesRecord:
+    """Which columns the leaders go by; ``notes`` say who could not be asked, and why.
+
+    ``stand_ins`` are pairs of columns, each of which can look unimportant because of the other, and
+    ``caution`` the sentence about that.
+    """
+
+    metric: str | None = None
+    models: tuple[ModelImportancesRecord, ...] = ()
+    stand_ins: tuple[StandInsRecord, ...] = ()
+    caution: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecisionLineRecord:
     """What a rule comes to on the rows that were tested, beside the most probable class.
 
@@ -255,6 +377,87 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """Two neighbours in a ranking of scores from elsewhere, the one ahead first.
+
+    The difference is positive where the one ahead is better in the test, which goes by other
+    numbers than ranks do.  Of the posterior, ``p_ahead``, ``p_same`` and ``p_behind`` are the
+    probabilities that it is better, that the two are within the region of practical equivalence,
+    and that the other is better; None where there is none.
+    """
+
+    ahead: str
+    behind: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    pvalue: float | None
+    corrected: float | None
+    p_ahead: float | None
+    p_same: float | None
+    p_behind: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """A data set of scores from elsewhere, judged by itself where it has several splits.
+
+    ``alike`` counts models that are not told apart from the best one, ``apart`` the neighbours in
+    its own ranking that are told apart by p-values corrected over its pairs, and ``plain`` those
+    by p-values that are not.
+    """
+
+    name: str
+    metric: str
+    splits: int
+    best: str
+    score: float | None
+    alike: int | None
+    apart: int | None
+    plain: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElsewhereRecord:
+    """Where scores from elsewhere come from, and what was made of them.
+
+    ``scored_by`` is their metric, ``splits`` the sentence on how rows were split, ``test_ratio``
+    that of test to training rows, ``overall`` the sentence of the test of all models, if there was
+    one, and ``unit`` what was averaged: splits of one data set, data sets, or rows.
+    """
+
+    file: str
+    scored_by: str
+    unit: str
+    splits: str
+    test_ratio: float | None
+    rope: float
+    overall: str = ""
+    steps: tuple[StepRecord, ...]
+    datasets: tuple[DatasetRecord, ...]
+    notes: tuple[str, ...]
+
+    def steps_apart(self, level: float) -> tuple[int, int]:
+        """Count steps of the ranking that are more than chance, by corrected and plain p-values."""
+        corrected = sum(one.corrected < level for one in self.steps if one.corrected is not None)
+        return corrected, sum(one.pvalue < level for one in self.steps if one.pvalue is not None)
+
+    @property
+    def datasets_sentence(self) -> str:
+        """Say how many steps of the rankings of single data sets are more than chance."""
+        judged = [one for one in self.datasets if one.apart is not None]
+        if len(self.datasets) < 2 or not judged:
+            return ""
+        apart, plain = (sum(getattr(one, key) or 0 for one in judged) for key in ("apart", "plain"))
+        alone = sum(one.alike == 0 for one in judged)
+        return (
+            f"By themselves, {len(judged)} data sets tell {apart} of "
+            f"{len(judged) * len(self.steps)} steps apart ({plain} without correction), and the "
+            f"best model stands alone on {alone}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRecord:
     """Everything that ``mercer compare`` found but for scores, predictions and curves.
 
@@ -264,7 +467,11 @@ class ComparisonRecord:
     Attributes
     ----------
     question : QuestionRecord
-        Table, target, columns and classes.
+        Table, target, columns and classes; nothing of these for scores from elsewhere.
+    checks : tuple of CheckRecord
+        What the checks of the table ask.
+    elsewhere : ElsewhereRecord or None
+        Where scores come from that were not measured here; None where they were.
     metric, metric_reason : str
         What models are judged by, and why.
     lower_is_better : bool
@@ -291,6 +498,9 @@ class ComparisonRecord:
         Whether there were too few rounds to tell more than who leads.
     longer_command : str or None
         The command with more time, where there were too few rounds.
+    other_metrics : tuple of OtherMetricRecord
+        What the same rounds say by the other metrics that were asked for; p-values are corrected
+        over the pairs by all metrics together.
     leader : str
         The model with the best mean score.
     leaders : tuple of str
@@ -298,6 +508,8 @@ class ComparisonRecord:
     decision : DecisionRecord or None
         The rule that answers follow, and what it comes to; None where they are the most probable
         classes.
+    rare_classes : tuple of RareClassRecord
+        Classes with less than 40 % of an equal share of the rows, and what it takes to find them.
     hard_rows : HardRowsRecord
         Rows that every model got wrong.
     far_rows : FarRowsRecord or None
@@ -306,6 +518,8 @@ class ComparisonRecord:
         How many rows the best model with prediction sets decides alone; None where none has.
     map : MapRecord
         How the map was drawn.
+    importances : ImportancesRecord
+        Which columns the leaders go by, on rows that were held out.
     fit_command : str or None
         How to fit the leader on all rows in a terminal; None where no model file can hold it.
     python : str
@@ -318,6 +532,8 @@ class ComparisonRecord:
 
     kind: str = "comparison"
     question: QuestionRecord
+    checks: tuple[CheckRecord, ...] = ()
+    elsewhere: ElsewhereRecord | None = None
     metric: str
     metric_reason: str = ""
     lower_is_better: bool = False
@@ -333,15 +549,18 @@ class ComparisonRecord:
     answer: str
     too_few_rounds: bool = False
     longer_command: str | None = None
+    other_metrics: tuple[OtherMetricRecord, ...] = ()
     leader: str
     leaders: tuple[str, ...]
     decision: DecisionRecord | None = None
-    hard_rows: HardRowsRecord
+    rare_classes: tuple[RareClassRecord, ...] = ()
+    hard_rows: HardRowsRecord = HardRowsRecord(count=0, tested=0, rows=())
     far_rows: FarRowsRecord | None = None
     sets: SetsRecord | None = None
-    map: MapRecord
-    fit_command: str | None
-    python: str
+    map: MapRecord = MapRecord()
+    importances: ImportancesRecord = ImportancesRecord()
+    fit_command: str | None = ""
+    python: str = ""
     versions: Mapping[str, str]
     machine: Mapping[str, str | int | float | None] = field(default_factory=dict)
     seed: int

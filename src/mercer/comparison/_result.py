@@ -7,7 +7,7 @@ comparison in rounds holds scores, intervals, tests and an answer.
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -23,7 +23,7 @@ from rich.text import Text
 from scipy import stats
 
 from mercer._arrays import FloatArray
-from mercer._system.words import listed, p_value
+from mercer._system.words import listed, p_value, score
 from mercer.comparison.engine._metrics import LOWER_IS_BETTER
 from mercer.comparison.tests._pairs import Results, largest
 
@@ -32,6 +32,7 @@ Section = tuple[str, pd.DataFrame]
 
 # Columns of plain text.
 _WIDTH = 80
+_MOST_NAMED = 12  # estimators in a sentence
 _FEW_ROUNDS = 5  # below which only what is very different can be told apart
 
 
@@ -48,7 +49,8 @@ def _cell(value: object, column: str) -> str:
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
         if column.startswith("P("):
             return f"{value:.2f}"
-        return f"{value:.4g}" if column.startswith("mean") else f"{value:.3g}"
+        text = f"{value:.4g}" if column.startswith("mean") else f"{value:.3g}"
+        return score(float(value)) if text in ("0", "1", "-1") else text
     return str(value)
 
 
@@ -170,8 +172,8 @@ class RoundsComparison(ShownAsTables):
         First warning of each estimator that gave one.
     pairs : DataFrame
         A row per pair: difference (a minus b, positive where a is better) with its interval,
-        statistic, p-value, p-value after Holm's correction over all pairs (pairs with the floor
-        are corrected among themselves), and the verdict.
+        statistic, p-value, p-value after Holm's correction over all pairs by all metrics that were
+        asked for (pairs with the floor are corrected among themselves), and the verdict.
     results : dict
         The full result of each test, by ``("corrected_t", a, b)``.
     n_train, n_test : float
@@ -190,6 +192,17 @@ class RoundsComparison(ShownAsTables):
         Samples that the rounds are made of: all, or those that were drawn.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
+    split_kind : str
+        How samples were split, such as ``"repeated stratified folds"``.
+    is_complete : bool
+        Whether there are no more splits to be had: with few groups or times, or a test file.
+    by_part : dict of name to dict of str to ndarray
+        With a test file: what each of its parts adds to a score, by metric. The mean is the score,
+        and intervals and tests are of these.
+    splits : dict of int to (ndarray, ndarray)
+        Positions of training and test samples in each of the rounds.
+    also_by : dict of name to RoundsComparison
+        The same rounds judged by the other metrics that were asked for.
 
     Notes
     -----
@@ -225,6 +238,13 @@ class RoundsComparison(ShownAsTables):
     n_resumed: int = 0
     n_samples: int = 0
     costs: FloatArray | None = None
+    split_kind: str = "repeated stratified folds"
+    is_complete: bool = False
+    by_part: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
+    splits: Mapping[int, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = field(
+        default_factory=dict
+    )
+    also_by: "Mapping[str, RoundsComparison]" = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -247,17 +267,13 @@ class RoundsComparison(ShownAsTables):
         means = means.sort_values(ascending=is_low, key=lambda mean: mean.round(12), kind="stable")
         names = [*means.index, *self.notes, *self.errors]
         table = pd.DataFrame({"score": means}, index=pd.Index(names, name="estimator"))
-        overlap = self.n_test / self.n_train
-        bounds = {
-            name: mean_interval(self.scores[name], overlap, self.confidence_level)
-            for name in self.scores
-        }
+        bounds = {name: self._interval(str(name)) for name in self.scores}
         least, most = 0.0, np.inf if is_low else 1.0
         if self.metric == "cost" and self.costs is not None:  # some may be gains
             least, most = float(self.costs.min()), float(self.costs.max())
         intervals = pd.DataFrame.from_dict(bounds, orient="index", columns=["low", "high"])
         table = table.join(cut_to_possible(intervals, least, most))
-        table = table.join(self._against_best(means))
+        table = table.join(against_best(means, self.pairs, self.confidence_level))
         table["fit_seconds"] = self.fit_seconds.median()  # the first fit may have to compile
         table["predict_seconds"] = self.predict_seconds.median()
         table["n_rows_fitted"] = pd.Series(self.n_rows_fitted, dtype="Int64")
@@ -268,57 +284,47 @@ class RoundsComparison(ShownAsTables):
             table[column.removesuffix("s")] = said.reindex(names, fill_value="")
         return table
 
+    def _interval(self, name: str) -> tuple[float, float]:
+        """Interval of a score: by rounds, which share training rows, or by parts of a test file."""
+        if name in self.by_part:
+            return mean_interval(self.by_part[name][self.metric], 0.0, self.confidence_level)
+        overlap = self.n_test / self.n_train
+        return mean_interval(self.scores[name], overlap, self.confidence_level)
+
     @property
     def leader(self) -> str:
         """The estimator with the best mean score; of equals, the first by name."""
         return str(self.summary.index[0])
 
-    def _against_best(self, means: "pd.Series[float]") -> pd.DataFrame:
-        """How far everybody is behind the leader, and whether that is more than chance."""
-        leader = str(means.index[0])
-        rows: dict[str, tuple[float, float, str]] = {leader: (0.0, np.nan, "best")}
-        corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in self.pairs.itertuples()}
-        for name in means.index[1:]:
-            pvalue = corrected[frozenset((leader, name))]
-            verdict = "worse" if pvalue < 1 - self.confidence_level else "not told apart"
-            # NaN: one round only
-            rows[name] = (abs(means[leader] - means[name]), pvalue,
-                          "" if np.isnan(pvalue) else verdict)  # fmt: skip
-        columns = ["difference", "pvalue", "against_best"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
     @property
     def answer(self) -> str:
         """The comparison in one sentence."""
+        scored = self.summary.index[self.summary["score"].notna()]
+        return "; ".join([*self._findings(), *self._sampled(list(scored))]) + "."
+
+    @property
+    def finding(self) -> str:
+        """The same without what each estimator was fitted on."""
+        return "; ".join(self._findings()) + "."
+
+    def _findings(self) -> list[str]:
+        """Say who leads, who is not told from it or worse, and who is above the floor."""
         table = self.summary[self.summary["score"].notna()]
         leader = self.leader
         if len(table) == 1:
-            return f"{leader} is the only one that was scored, so there is nothing to compare."
+            return [f"{leader} is the only one that was scored, so there is nothing to compare"]
         if self.has_few_rounds:
             first = table.index[table["difference"] < 1e-12]
             lead = (
                 f"Too few rounds to tell ({len(self.rounds)}): {listed(first)} "
-                f"lead{'s' * (len(first) == 1)} so far, with {table['score'].iloc[0]:.3f}"
+                f"lead{'s' * (len(first) == 1)} so far, with {score(table['score'].iloc[0])}"
             )
-            more = "a longer budget tells more"
-            return "; ".join([lead, more, *self._sampled(list(table.index))]) + "."
+            return [lead] if self.is_complete else [lead, "a longer budget tells more"]
         if leader == self.floor:
-            return f"Nothing scores better than {leader}, which any model must beat."
+            return [f"Nothing scores better than {leader}, which any model must beat"]
         rivals = table[table.index != self.floor]
-        alike, worse = (
-            rivals.loc[rivals["against_best"] == verdict, "pvalue"]
-            for verdict in ("not told apart", "worse")
-        )
-        parts = []
-        if not alike.empty:
-            names = listed([leader, *alike.index])
-            parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
-            if not worse.empty:
-                parts.append(f"{listed(worse.index)} {_are(worse)} worse{_p(worse, worst=True)}")
-        elif not worse.empty:
-            parts.append(f"{leader} is better than {listed(worse.index)}{_p(worse, worst=True)}")
-        everyone = list(rivals.index)
-        return "; ".join([*parts, *self._above_floor(everyone), *self._sampled(everyone)]) + "."
+        parts = who_is_ahead(leader, rivals)
+        return [*parts, *self._above_floor(list(rivals.index))]
 
     def _sampled(self, names: Sequence[str]) -> list[str]:
         """Say who was fitted on a part of the training rows, for which no test makes up."""
@@ -331,7 +337,7 @@ class RoundsComparison(ShownAsTables):
     @property
     def has_few_rounds(self) -> bool:
         """Whether there are fewer than five rounds, too few for any but the largest differences."""
-        return len(self.rounds) < _FEW_ROUNDS
+        return len(self.rounds) < _FEW_ROUNDS and not self.by_part
 
     def _above_floor(self, names: Sequence[str]) -> list[str]:
         """Say who is better than the floor, if there is one in the comparison."""
@@ -347,7 +353,8 @@ class RoundsComparison(ShownAsTables):
             p = _p(above["pvalue_holm"], worst=True)
             said.append(f"{who} {are} better than {self.floor}{p}")
         gaps = self.scores.sub(self.scores[self.floor], axis=0)
-        always = (gaps < 0 if self.metric in LOWER_IS_BETTER else gaps > 0).all()
+        is_better = gaps < 0 if self.metric in LOWER_IS_BETTER else gaps > 0
+        always = is_better.all() & (len(gaps) > 1)
         for is_always, remark in ((True, ", though better on every split"), (False, "")):
             some = [name for name in not_above.index if always[name] == is_always]
             if some:
@@ -364,6 +371,10 @@ class RoundsComparison(ShownAsTables):
             columns={"pvalue": "p", "against_best": "against best", "n_rows_fitted": "rows"}
         )
         sections = [(f"{self.metric} in {len(self.rounds)} rounds. {self.answer}", table)]
+        for metric, other in self.also_by.items():
+            ranked = other.summary[other.summary["score"].notna()][shown[:5]]
+            ranked = ranked.rename(columns={"pvalue": "p", "against_best": "against best"})
+            sections.append((f"{metric}. {other.finding}", ranked))
         out = {**self.notes, **{n: e.partition("\n")[0] for n, e in self.errors.items()}}
         if out:
             missing = pd.DataFrame({"estimator": out.keys(), "why": out.values()})
@@ -375,6 +386,42 @@ class RoundsComparison(ShownAsTables):
             f"<RoundsComparison of {len(self.scores.columns)} estimators in {len(self.rounds)} "
             "rounds: print it, or see .summary, .pairs and .answer>"
         )
+
+
+def against_best(
+    means: "pd.Series[float]", pairs: pd.DataFrame, confidence_level: float
+) -> pd.DataFrame:
+    """Return how far everybody is behind the first, and whether that is more than chance."""
+    leader = str(means.index[0])
+    rows: dict[str, tuple[float, float, str]] = {leader: (0.0, np.nan, "best")}
+    corrected = {frozenset((p.a, p.b)): float(p.pvalue_holm) for p in pairs.itertuples()}
+    for name in means.index[1:]:
+        pvalue = corrected[frozenset((leader, name))]
+        verdict = "worse" if pvalue < 1 - confidence_level else "not told apart"
+        # NaN: one round only
+        rows[name] = (abs(means[leader] - means[name]), pvalue,
+                      "" if np.isnan(pvalue) else verdict)  # fmt: skip
+    columns = ["difference", "pvalue", "against_best"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def who_is_ahead(leader: str, rivals: pd.DataFrame) -> list[str]:
+    """Say who is not told apart from the leader and who is worse, as ``against_best`` has it."""
+    alike, worse = (
+        rivals.loc[rivals["against_best"] == verdict, "pvalue"]
+        for verdict in ("not told apart", "worse")
+    )
+    parts = []
+    if not alike.empty:
+        names = listed([leader, *alike.index], most=_MOST_NAMED)
+        parts.append(f"{names} are not told apart{_p(alike, worst=False)}")
+        if not worse.empty:
+            who = listed(worse.index, most=_MOST_NAMED)
+            parts.append(f"{who} {_are(worse)} worse{_p(worse, worst=True)}")
+    elif not worse.empty:
+        who = listed(worse.index, most=_MOST_NAMED)
+        parts.append(f"{leader} is better than {who}{_p(worse, worst=True)}")
+    return parts
 
 
 def mean_interval(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,35 +17,17 @@ from mercer._arrays import FloatArray
 from mercer._system.cluster import OnCluster, connected
 from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
-from mercer.comparison._result import RoundsComparison, cut_to_possible
+from mercer.comparison._pair_tests import judge_pairs
+from mercer.comparison._result import RoundsComparison
 from mercer.comparison.engine._checkpoint import opened_checkpoint, question_of
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
-from mercer.comparison.engine._metrics import (
-    LOWER_IS_BETTER,
-    METRICS,
-    AllMetrics,
-    FindSets,
-    choose_metric,
-)
-from mercer.comparison.engine._plan import (
-    Clock,
-    RepeatedFolds,
-    RoundsPlan,
-    RoundsProgress,
-    mean_sizes,
-)
+from mercer.comparison.engine._metrics import METRICS, AllMetrics, FindSets, choose_metric
+from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
 from mercer.comparison.engine._sample import SplitsOf, draw_rows, is_large, rows_in_time
-from mercer.comparison.tests._mcnemar import JUDGED_BY_ROWS, by_rows_where_without_spread
-from mercer.comparison.tests._on_splits import corrected_t_test
-from mercer.comparison.tests._pairs import (
-    PairedTestResult,
-    PairTest,
-    Results,
-    check_confidence_level,
-    check_labels,
-    holm_correction,
-    run_pairs,
-)
+from mercer.comparison.engine._splits import mean_sizes, plan_splits, random_parts
+from mercer.comparison.tests._pairs import check_confidence_level, check_labels
+
+_FEWEST_TEST_ROWS = 10  # With fewer, no test can tell anything.
 
 
 def compare_in_rounds(
@@ -53,7 +36,7 @@ def compare_in_rounds(
     y: npt.ArrayLike,
     *,
     budget: float = 120.0,
-    metric: str | None = None,
+    metric: str | Sequence[str] | None = None,
     costs: npt.ArrayLike | None = None,
     floor: str | None = None,
     n_folds: int = 10,
@@ -61,6 +44,9 @@ def compare_in_rounds(
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     scheduler: str | None = None,
+    groups: npt.ArrayLike | None = None,
+    time: npt.ArrayLike | None = None,
+    test: tuple[Any, npt.ArrayLike] | None = None,
     random_state: int | np.random.RandomState | None = None,
     find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
@@ -70,8 +56,10 @@ def compare_in_rounds(
     r"""Compare classifiers on the same splits, round after round, until the time is used.
 
     A round is one split, on which every estimator is fitted and tested; the splits are those of
-    repeated stratified folds, in a fixed order. No round begins that would overrun the budget, by
-    what the last ones took. So a short budget gives wide intervals, never an unfair comparison.
+    repeated stratified folds, in a fixed order, or, with ``groups``, ``time`` or ``test``, those
+    that test whole groups, later rows or the rows of another table. No round begins that would
+    overrun the budget, by what the last ones took. So a short budget gives wide intervals, never an
+    unfair comparison.
 
     With scores :math:`s_1, …, s_J`, mean :math:`m` and variance :math:`S^2` over J rounds, the
     interval of a score is that of Nadeau and Bengio [1]_ for training sets that overlap,
@@ -92,9 +80,11 @@ def compare_in_rounds(
         Class labels; every class needs two samples or more.
     budget : float, default=120
         Seconds that all fits together may take by the clock.
-    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"}, \
-            optional
-        What to judge by; all are computed. By default it is "cost" where ``costs`` are given, and
+    metric : {"accuracy", "balanced", "f1", "auc", "average-precision", "log-loss", "cost"} \
+            or a sequence of them, optional
+        What to judge by; all are computed. Of several, the first ranks, and the result holds a
+        comparison by each of the others; p-values are corrected over the pairs by all of them
+        together. By default it is "cost" where ``costs`` are given, and
         else :func:`choose_metric` decides. With two
         classes, F1 and the average precision are those of the rarer one, with more they and the
         area under the ROC curve are means over classes against the rest.
@@ -119,6 +109,15 @@ def compare_in_rounds(
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``: its workers fit, as many at a
         time as they have threads. A fit that takes more than its share is given up there, but
         keeps its thread until it ends.
+    groups : array-like of shape (n_samples,), optional
+        Whole groups are tested, by folds with about the same shares of the classes. With fewer
+        than twice as many groups as folds there is one repetition: more would be the same splits.
+    time : array-like of shape (n_samples,), optional
+        Numbers or dates: the later half of the samples is cut into ``n_folds`` blocks, and each is
+        tested by all samples that are earlier. Samples of one time stay together.
+    test : tuple (X_test, y_test), optional
+        Everybody is fitted once, on all of X, and scored on these samples. Tests and intervals then
+        are of the fitted classifiers and of such samples, not of other training samples.
     random_state : int, RandomState or None, default=None
         Seed of the splits. The estimators keep their own.
     find_sets : callable, optional
@@ -153,6 +152,12 @@ def compare_in_rounds(
     With ``n_jobs``, a script must protect its entry by ``if __name__ == "__main__":``, as for any
     other use of :mod:`multiprocessing`.
 
+    *Tests that fit the split.* With ``groups`` and ``time`` the same corrected t test keeps its
+    level (docs/comparison.md); rows are not taken one by one there, as those of a group or of a
+    time are alike. With ``test``, accuracy is tested by McNemar's test, and any other score by a
+    paired t test of 40 random parts of the test samples, the jackknife; so are the intervals. Give
+    one of the three.
+
     *Slow estimators.* In the first round a fit may take an equal share of what is left of half the
     budget; what was stopped is tried again if the others leave it twice as much. If a second round
     of all would overrun the budget, the slowest are left out until it fits.
@@ -181,53 +186,68 @@ def compare_in_rounds(
         raise ValueError("Give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
         raise ValueError("estimators must be a dict of names and estimators, with one at least.")
-    if metric is not None and metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
+    asked = _check_metrics(metric)
     if floor is not None and floor not in estimators:
         raise ValueError(f"floor must be the name of an estimator; got {floor!r}.")
     labels = check_labels(y, "y")
-    X, labels = indexable(X if hasattr(X, "shape") else np.asarray(X), labels)
+    X, labels, groups, time = indexable(
+        X if hasattr(X, "shape") else np.asarray(X), labels, groups, time
+    )
     classes, counts = np.unique(labels, return_counts=True)
     _check_classes(classes, counts)
 
     table = None if costs is None else _check_costs(costs, len(classes))
-    if metric == "cost" and table is None:
+    if "cost" in asked and table is None:
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
-    judge = AllMetrics(classes, positive=int(counts.argmin()), costs=table, find_sets=find_sets)
-    named = {str(name): estimator for name, estimator in estimators.items()}
-    material = Material(named, X, labels, judge, counts_bytes=True)
+    tested = None if test is None else _check_test(test, classes)
+    n_test = None if tested is None else len(tested[1])
 
     def splits_of(n: int) -> SplitsOf:
         rows = draw_rows(labels, n, n_folds, random_state)
-        smallest = np.unique(labels[rows], return_counts=True)[1].min()
-        return SplitsOf(rows, RepeatedFolds(labels[rows], min(n_folds, smallest), random_state))
+        known = (None if one is None else np.asarray(one)[rows] for one in (groups, time))
+        by_group, by_time = known
+        planned = plan_splits(
+            labels[rows], n_folds, random_state, groups=by_group, time=by_time, n_test=n_test
+        )
+        return SplitsOf(rows, planned, tests_rows=n_test is None)
 
     splits = splits_of(len(labels))
-    metric = metric or ("cost" if table is not None else choose_metric(labels)[0])
-    interrupted = False
+    judge = AllMetrics(
+        classes,
+        positive=int(counts.argmin()),
+        costs=table,
+        find_sets=find_sets,
+        parts=None if n_test is None else random_parts(n_test, random_state),
+    )
+    named = {str(name): estimator for name, estimator in estimators.items()}
+    material = Material(named, X, labels, judge, counts_bytes=True, test=tested)
+    metrics = asked or ("cost" if table is not None else choose_metric(labels)[0],)
+    interrupted, n_resumed = False, 0
     with ExitStack() as stack:
         kept = None
         if checkpoint is not None:
-            options = (n_folds, random_state, metric, table, find_sets is not None, sample)
-            question = question_of(X, labels, named, *options)
+            options = (n_folds, random_state, metrics, table, find_sets is not None, sample)
+            question = question_of(X, labels, groups, time, tested, named, options)
             kept = stack.enter_context(opened_checkpoint(Path(checkpoint), question))
         clock = Clock(budget, spent=kept.seconds if kept else 0.0)
-        plan = RoundsPlan(named, metric, clock, max_rounds, on_progress, kept)
-        n_resumed = 0
+        workers = stack.enter_context(_workers(material, n_jobs, scheduler))
+        left_out: dict[str, str] = {}
+        if sample and n_test is None and is_large(X, budget):
+            n_drawn = kept.n_rows if kept is not None else None
+            if n_drawn is None:
+                n_drawn, left_out = rows_in_time(
+                    workers, list(named), lambda n: splits_of(n)[0], len(labels), clock
+                )
+            splits = splits_of(n_drawn)
+        most = int(min(max_rounds, splits.n_rounds))
+        plan = RoundsPlan(named, metrics[0], clock, most, on_progress, kept)
+        plan.notes |= left_out
+        if kept is not None:
+            kept.keep(n_rows=splits.n_rows)
+            plan.restore(kept, splits, len(classes))
+            n_resumed = len(plan.finished_rounds())
         try:
-            with _workers(material, n_jobs, scheduler) as workers:
-                if sample and is_large(X, budget):
-                    drawn = kept.n_rows if kept is not None else None
-                    if drawn is None:
-                        drawn, plan.notes = rows_in_time(
-                            workers, list(named), lambda n: splits_of(n)[0], len(labels), clock
-                        )
-                    splits = splits_of(drawn)
-                if kept is not None:
-                    kept.keep(n_rows=splits.n_rows)
-                    plan.restore(kept, splits, len(classes))
-                    n_resumed = len(plan.finished_rounds())
-                plan.run(workers, splits)
+            plan.run(workers, splits)
         except KeyboardInterrupt:
             interrupted = True
             if not plan.finished_rounds():
@@ -237,13 +257,26 @@ def compare_in_rounds(
         material,
         judge,
         splits,
-        metric=metric,
+        metrics=metrics,
         floor=floor,
         confidence_level=confidence_level,
         seconds=clock.spent(),
         interrupted=interrupted,
         n_resumed=n_resumed,
     )
+
+
+def _check_metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the metrics that were asked for, each once; none where there is no wish."""
+    given = () if metric is None else (metric,) if isinstance(metric, str) else tuple(metric)
+    for one in given:
+        if one not in METRICS:
+            raise ValueError(
+                f"metric must be one of {', '.join(METRICS)}, or several; got {one!r}."
+            )
+    if metric is not None and not given:
+        raise ValueError("metric must name at least one metric, or be None.")
+    return tuple(dict.fromkeys(given))
 
 
 def _check_numbers(budget: float, n_folds: int, max_rounds: int, n_jobs: int | None) -> None:
@@ -265,6 +298,27 @@ def _check_classes(classes: npt.NDArray[np.generic], counts: npt.NDArray[np.intp
         raise ValueError(
             f"Class {alone!r} has one sample, which cannot be both learnt and tested: leave it out."
         )
+
+
+def _check_test(
+    test: tuple[Any, npt.ArrayLike], classes: npt.NDArray[np.generic]
+) -> tuple[Any, npt.NDArray[np.generic]]:
+    """Return the test samples and their classes, which must be among those of y."""
+    if not isinstance(test, tuple) or len(test) != 2:
+        raise ValueError("test must be a tuple (X_test, y_test).")
+    X, labels = test
+    labels = check_labels(labels, "y_test")
+    X, labels = indexable(X if hasattr(X, "shape") else np.asarray(X), labels)
+    if len(labels) < _FEWEST_TEST_ROWS:
+        raise ValueError(
+            f"A test needs {_FEWEST_TEST_ROWS} test samples or more; got {len(labels)}."
+        )
+    strange = labels[~np.isin(labels, classes)]
+    if len(strange):
+        raise ValueError(
+            f"y_test holds the class {str(strange[0])!r}, which y does not: leave out."
+        )
+    return X, labels
 
 
 def _check_costs(costs: npt.ArrayLike, n_classes: int) -> FloatArray:
@@ -298,14 +352,14 @@ def _collect(
     judge: AllMetrics,
     splits: SplitsOf,
     *,
-    metric: str,
+    metrics: Sequence[str],
     floor: str | None,
     confidence_level: float,
     seconds: float,
     interrupted: bool,
     n_resumed: int,
 ) -> RoundsComparison:
-    """Put together what the fits gave."""
+    """Put together what the fits gave, judged by the first metric and by each of the others."""
     names, rounds = plan.remaining(), plan.finished_rounds()
     if not rounds:
         raise ValueError(_why_nothing(plan.errors, plan.notes))
@@ -314,32 +368,28 @@ def _collect(
     n_first = len(splits[rounds[0]][0])
     n_train, n_test = mean_sizes(list(finished.values()))
     predictions = prediction_table(
-        material.y,
+        material.tested[1],
         finished,
         {name: [judge.classes[fit.predicted] for fit in made] for name, made in fits.items()},
     )
-    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
-    signed = {name: [sign * fit.scores[metric] for fit in made] for name, made in fits.items()}
-
-    def test(a: str, b: str) -> PairedTestResult:
-        result = corrected_t_test(
-            signed[a],
-            signed[b],
-            n_train=n_train,
-            n_test=n_test,
-            confidence_level=confidence_level,
-            names=(a, b),
-        )
-        if metric in JUDGED_BY_ROWS:
-            return by_rows_where_without_spread(result, predictions)
-        return result
-
-    pairs, results = _test_pairs(names, floor, test, confidence_level)
-    if metric not in LOWER_IS_BETTER:
-        pairs[["low", "high"]] = cut_to_possible(pairs[["low", "high"]], -1.0, 1.0)
+    by_part = {name: made[0].by_part for name, made in fits.items() if made[0].by_part}
+    scores = {
+        one: pd.DataFrame({name: [fit.scores[one] for fit in made] for name, made in fits.items()})
+        for one in metrics
+    }
+    tests = judge_pairs(
+        scores,
+        floor,
+        n_train=n_train,
+        n_test=n_test,
+        predictions=predictions,
+        confidence_level=confidence_level,
+        by_part=by_part,
+        has_free_rows=splits.has_free_rows,
+    )
     warned = {name: next((f.warning for f in made if f.warning), "") for name, made in fits.items()}
-    return RoundsComparison(
-        metric=metric,
+    judged = RoundsComparison(
+        metric=metrics[0],
         floor=floor,
         metrics=_metric_table(plan.fits),
         rounds=tuple(rounds),
@@ -371,8 +421,8 @@ def _collect(
         errors=dict(plan.errors),
         notes=dict(plan.notes),
         warnings={name: text for name, text in warned.items() if text},
-        pairs=pairs,
-        results=results,
+        pairs=tests[metrics[0]][0],
+        results=tests[metrics[0]][1],
         n_train=n_train,
         n_test=n_test,
         n_samples=splits.n_rows,
@@ -382,7 +432,16 @@ def _collect(
         interrupted=interrupted,
         n_resumed=n_resumed,
         costs=judge.costs,
+        split_kind=splits.kind,
+        is_complete=len(rounds) >= splits.n_rounds,
+        by_part=by_part,
+        splits=finished,
     )
+    also_by = {
+        one: replace(judged, metric=one, pairs=tests[one][0], results=tests[one][1])
+        for one in metrics[1:]
+    }
+    return replace(judged, also_by=also_by)
 
 
 def _metric_table(fits: Mapping[str, Mapping[int, Fit]]) -> pd.DataFrame:
@@ -395,27 +454,6 @@ def _metric_table(fits: Mapping[str, Mapping[int, Fit]]) -> pd.DataFrame:
 def _by_round(fits: Mapping[str, Sequence[Fit]], rounds: Sequence[int], field: str) -> pd.DataFrame:
     columns = {name: [getattr(fit, field) for fit in made] for name, made in fits.items()}
     return pd.DataFrame(columns, pd.Index(rounds, name="split"))
-
-
-def _test_pairs(
-    names: Sequence[str], floor: str | None, test: PairTest, confidence_level: float
-) -> tuple[pd.DataFrame, Results]:
-    """Test all pairs, then those with the floor, each family with its own correction."""
-    rivals = [name for name in names if name != floor]
-    tests = {"corrected_t": test}
-    pairs, results = run_pairs(rivals, tests, confidence_level=confidence_level)
-    if floor is None or floor not in names or not rivals:
-        return pairs, results
-    parts = [run_pairs([one, floor], tests, confidence_level=confidence_level) for one in rivals]
-    against = pd.concat([part for part, _ in parts], ignore_index=True)
-    against["pvalue_holm"] = holm_correction(against["pvalue"])
-    is_chance = (against["pvalue_holm"] >= 1 - confidence_level) & (
-        against["pvalue"] < 1 - confidence_level
-    )
-    against.loc[is_chance, "verdict"] = "could be chance"
-    for _, more in parts:
-        results |= more
-    return pd.concat([pairs, against], ignore_index=True), results
 
 
 def _why_nothing(errors: Mapping[str, str], notes: Mapping[str, str]) -> str:

@@ -30,6 +30,7 @@ from mercer.explanations._dependence import (
     partial_dependence,
 )
 from mercer.explanations._importances import ColumnImportances, column_importances
+from mercer.explanations._importances import score_losses as score_losses
 from mercer.explanations._row_reasons import RowReasons, explain_rows
 from mercer.explanations._table_reasons import explain_table, main_reasons
 from mercer.explanations._table_records import (
@@ -61,5 +62,5 @@ __all__ = [
     "partial_dependence",
     "readable_rows",
 ]
-# Pages write values with it; it may change without notice.
-_FOR_MERCER = ("value_text",)
+# Pages write values with one, `mercer compare` asks the other; both may change without notice.
+_FOR_MERCER = ("score_losses", "value_text")

@@ -1,5 +1,6 @@
 """Which columns a model goes by: what it loses when a column is shuffled."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,9 @@ from sklearn.utils import check_random_state
 
 from mercer._arrays import FloatArray, to_numpy
 from mercer.explanations._setting import Setting, check_count
+
+# From a fitted classifier, rows and their classes: a number of which more is better.
+Scorer = Callable[[Any, Any, Any], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +98,9 @@ def column_importances(
     losses, rights = _judged(setting, Z, codes)
     losing, failing = np.zeros((2, len(setting.columns))), np.zeros((2, len(setting.columns)))
     for column in range(len(setting.columns)):
-        own = setting.groups == column
         loss, right = np.zeros(len(Z)), np.zeros(len(Z))
         for _ in range(n_repeats):
-            shuffled = Z.copy()
-            shuffled[:, own] = Z[rng.permutation(len(Z))][:, own]
-            new_losses, new_rights = _judged(setting, shuffled, codes)
+            new_losses, new_rights = _judged(setting, _shuffled(setting, Z, column, rng), codes)
             loss += (new_losses - losses) / n_repeats
             right += (rights - new_rights) / n_repeats
         losing[:, column], failing[:, column] = _mean_and_error(loss), _mean_and_error(right)
@@ -112,6 +113,43 @@ def column_importances(
         _learned_shares(setting),
         len(Z),
     )
+
+
+def score_losses(
+    model: Any,
+    X: Any,
+    y: Any,
+    scorer: Scorer,
+    *,
+    n_repeats: int,
+    random_state: Any,
+    most: int | None = None,
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the columns of a fitted classifier, and by how much shuffling each lowers a score.
+
+    The scorer is called as scikit-learn's are, with what answers behind the preprocessing, rows as
+    that sees them, and their classes.  The losses are means over the repeats, of the first columns
+    where there is a number of them.
+    """
+    setting = Setting.of(model)
+    rng, Z = check_random_state(random_state), setting.encode(X)
+    as_it_is = scorer(setting.model, setting.as_fitted(Z), y)
+    losses = np.zeros(len(setting.columns[:most]))
+    for column in range(len(losses)):
+        for _ in range(n_repeats):
+            shuffled = setting.as_fitted(_shuffled(setting, Z, column, rng))
+            losses[column] += (as_it_is - scorer(setting.model, shuffled, y)) / n_repeats
+    return setting.columns, losses
+
+
+def _shuffled(
+    setting: Setting, Z: FloatArray, column: int, rng: np.random.RandomState
+) -> FloatArray:
+    """Deal out the values of a user's column anew, with all numbers that it became."""
+    own = setting.groups == column
+    shuffled = Z.copy()
+    shuffled[:, own] = Z[rng.permutation(len(Z))][:, own]
+    return shuffled
 
 
 def _codes(setting: Setting, y: Any) -> NDArray[np.intp]:

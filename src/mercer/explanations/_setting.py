@@ -179,7 +179,7 @@ class Setting:
         """Return a score of each class: log odds, what else it decides by, or probabilities."""
         if not self.has_scores:
             return self.probabilities(Z)
-        found = np.asarray(to_numpy(self.model.decision_function(self._as_fitted(Z))), np.float64)
+        found = np.asarray(to_numpy(self.model.decision_function(self.as_fitted(Z))), np.float64)
         if found.ndim == 1:
             found = np.column_stack([-found / 2, found / 2])
         if hasattr(self.fitted, "_log_odds"):  # Scores of some have no temperature.
@@ -193,7 +193,7 @@ class Setting:
 
     def probabilities(self, Z: FloatArray) -> FloatArray:
         """Return the probabilities of the classes, or 1 for the predicted one."""
-        Z = self._as_fitted(Z)
+        Z = self.as_fitted(Z)
         if hasattr(self.model, "predict_proba"):
             return np.asarray(to_numpy(self.model.predict_proba(Z)), np.float64)
         answers = to_numpy(self.model.predict(Z))
@@ -201,7 +201,7 @@ class Setting:
 
     def predict(self, Z: FloatArray) -> NDArray[np.intp]:
         """Return the number of the predicted class of each row."""
-        answers = to_numpy(self.model.predict(self._as_fitted(Z)))
+        answers = to_numpy(self.model.predict(self.as_fitted(Z)))
         is_class = answers[:, None] == self.classes
         if not is_class.any(axis=1).all():
             raise ValueError(
@@ -210,7 +210,7 @@ class Setting:
             )
         return np.asarray(is_class.argmax(axis=1), dtype=np.intp)
 
-    def _as_fitted(self, Z: FloatArray) -> Any:
+    def as_fitted(self, Z: FloatArray) -> Any:
         """Return rows as the classifier wants them: a frame if it knows names of columns."""
         names = getattr(self.model, "feature_names_in_", None)
         return Z if names is None else pd.DataFrame(Z, columns=names)

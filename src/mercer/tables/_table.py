@@ -128,6 +128,8 @@ def as_table(data: Any) -> Table:
         )
     names = [str(name) for name in frame.columns]
     check_names(names, "the table")
+    if names == frame.columns.tolist() and frame.index.equals(pd.RangeIndex(len(frame))):
+        return Table(frame)
     return Table(frame.set_axis(names, axis=1).reset_index(drop=True))
 
 

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from mercer._arrays import FloatArray, to_numpy
-from mercer._system.workers import NoAnswerError, TookTooLongError, answer_within
+from mercer._system.words import count_of, grouped
 from mercer.comparison import ColumnShareRecord, MapRecord
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
 from mercer.projections import (
@@ -32,7 +32,6 @@ _EXACT_ROWS = 10_000  # Up to this many rows, Fisher's discriminant is expanded 
 _HELD_OUT = 0.25  # A method that sees classes is fitted without this share of the rows.
 _TAIL = 0.005  # This share of the values at either end may lie farther out than the rest.
 _ROWS_OF_A_PAGE = 1000  # A page can show them all, and three quarters are fitted in seconds.
-_LEAST_SECONDS = 1.0  # No map is drawn in less: its process takes as long to start.
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,8 @@ def _project(
         notes.append("There is one direction only; y is the first principal component of the rest.")
     is_held_out = ~np.isin(np.arange(len(labels)), rows)
     if is_held_out.any():
-        notes.append(f"{len(rows)} of {len(labels)} rows were used to find the directions.")
+        every = count_of(len(labels), "row")
+        notes.append(f"{grouped(len(rows))} of {every} were used to find the directions.")
     frame = pd.DataFrame(
         {
             "row": data.row_numbers,
@@ -237,7 +237,7 @@ def draw_map(data: LabelledTable, seed: int) -> tuple[pd.DataFrame, MapRecord]:
 
     By the kernel Fisher discriminant; linear discriminants where that fails.
     """
-    part = _some_rows(data, seed)
+    part = rows_of_map(data, seed)
     method = "fisher"
     with warnings.catch_warnings(), threadpool_limits(1):  # as all fits of a comparison
         warnings.simplefilter("ignore")
@@ -250,33 +250,8 @@ def draw_map(data: LabelledTable, seed: int) -> tuple[pd.DataFrame, MapRecord]:
     return table.frame, found
 
 
-def _some_rows(data: LabelledTable, seed: int) -> LabelledTable:
+def rows_of_map(data: LabelledTable, seed: int) -> LabelledTable:
+    """Return as many rows as a page can show, the classes in their shares."""
     _, labels = np.unique(data.y, return_inverse=True)
     rows = stratified_rows(labels, _ROWS_OF_A_PAGE, 1.0, np.random.RandomState(seed))
     return replace(data, X=data.X.iloc[rows], y=data.y[rows])
-
-
-def draw_map_within(
-    data: LabelledTable, seed: int, seconds: float
-) -> tuple[pd.DataFrame, MapRecord]:
-    """Return the map if it can be had in so many seconds, or none with a sentence.
-
-    It is drawn in a process of its own, which can be ended and is sent no more rows than it draws.
-    """
-    if seconds < _LEAST_SECONDS:
-        return no_map("the rounds took all the time there was")
-    try:
-        return answer_within(seconds, draw_map, _some_rows(data, seed), seed)
-    except TookTooLongError:
-        return no_map(f"it takes more than the {seconds:.0f} s that the rounds left")
-    except NoAnswerError as error:
-        return no_map(str(error))
-    except KeyboardInterrupt:
-        return no_map("it was stopped")
-
-
-def no_map(reason: str) -> tuple[pd.DataFrame, MapRecord]:
-    """Return a map without rows, and the sentence that says why."""
-    empty = pd.DataFrame(columns=["row", "x", "y", "class", "held_out"])
-    note = f"The map is left out: {reason}; mercer project draws one."
-    return empty, MapRecord(notes=(note,))

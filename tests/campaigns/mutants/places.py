@@ -108,11 +108,17 @@ def replace(text: str, name: str, old: str, new: str) -> str:
     lines = list(accumulate(map(len, io.StringIO(text)), initial=0))
     start, stop = (lines[row - 1] + column for row, column in (first.start, last.end))
     changed = text[:start] + new + text[stop:]
-    if ast.dump(ast.parse(changed)) == ast.dump(ast.parse(text)):
+    if ast.dump(ast.parse(changed)) == _dump(text):
         raise ValueError(f"{name} is the same with {new!r} for {old!r}.")
     return changed
 
 
+@cache
+def _dump(text: str) -> str:
+    return ast.dump(ast.parse(text))
+
+
+@cache
 def _tokens(text: str) -> list[tokenize.TokenInfo]:
     """Return the tokens of a text that are code, without commas before a closing bracket."""
     every = tokenize.generate_tokens(io.StringIO(text).readline)

@@ -19,6 +19,7 @@ import pytest
 
 from mercer.cli import main
 from mercer.studies import list_studies
+from pages.command_page import PAGE, command_page
 from pages.reading import PAGES, ROOT, blocks, blocks_of, script_calls, typed
 from pages.stand_ins import write_files
 
@@ -35,6 +36,7 @@ RUN = (
     "mercer datasets",
     "mercer fit people.csv --target income -o income.skops",
     "mercer predict income.skops new.csv -o predictions.csv",
+    "mercer predict income.skops new.csv --json",
     "mercer explain income.skops new.csv -o reasons.html",
     "mercer info income.skops",
     "mercer fit people.csv --target income --recall high=0.9 -o wish.skops",
@@ -43,6 +45,7 @@ RUN = (
     "mercer measure january.csv february.csv",
     "mercer density people.csv --columns age,hours",
     "mercer measure last-year.csv this-year.csv",
+    "mercer compare --from results.csv --metric accuracy",
     "mercer reproduce neighbours.py",
 )
 LATER = {  # run by `make pages`
@@ -218,6 +221,10 @@ def test_scripts_explain_themselves(script, monkeypatch, capsys):
 def _skip_without_dask(script):
     if script.endswith("bench_dask.py"):
         pytest.importorskip("distributed", reason="dask is not installed")
+
+
+def test_the_page_of_all_options_is_that_of_the_commands():
+    assert _read(PAGE) == command_page(), "make options writes it again"
 
 
 def test_the_quick_lane_names_tests_that_are_there():

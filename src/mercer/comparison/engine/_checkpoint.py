@@ -80,6 +80,7 @@ class Checkpoint:
         """Write down a fit, and what all of them took so far."""
         facts = {key: getattr(fit, key) for key in _FACTS}
         facts |= {"name": name, "number": number, "spent": seconds, "scores": dict(fit.scores)}
+        facts["by_part"] = {metric: list(map(float, of)) for metric, of in fit.by_part.items()}
         arrays = {key: getattr(fit, key) for key in _ARRAYS if getattr(fit, key) is not None}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         place = self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:12]}-{number}.npz"
@@ -104,6 +105,7 @@ class Checkpoint:
             with suppress(OSError, ValueError, KeyError, TypeError):
                 arrays = read_arrays(file.read_bytes(), ("facts", *_ARRAYS))
                 facts = json.loads(arrays.pop("facts").tobytes())
+                facts["by_part"] = {key: np.asarray(of) for key, of in facts["by_part"].items()}
                 fit = Fit(**{key: facts[key] for key in _FACTS}, **arrays)  # type: ignore[arg-type]
                 self.fits.setdefault(str(facts["name"]), {})[int(facts["number"])] = fit
                 self.seconds = max(self.seconds, float(facts["spent"]))

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
+from mercer._arrays import FloatArray
 from mercer._system.workers import WorkerDiedError
 
 _MOST_BYTES = 1 << 30  # the size of a larger model is not counted
@@ -32,13 +33,22 @@ Judge = Callable[[Any, Any, npt.NDArray[np.generic], npt.NDArray[np.generic]], M
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What all fits share; the size of a model is counted on the first split, if at all."""
+    """What all fits share; the size of a model is counted on the first split, if at all.
+
+    Test samples are rows of X and y, or of a test file where ``test`` has its X and y.
+    """
 
     estimators: Mapping[str, Any]
     X: Any
     y: npt.NDArray[np.generic]
     judge: Judge
     counts_bytes: bool = False
+    test: tuple[Any, npt.NDArray[np.generic]] | None = None
+
+    @property
+    def tested(self) -> tuple[Any, npt.NDArray[np.generic]]:
+        """The samples and classes that the test part of a split numbers."""
+        return (self.X, self.y) if self.test is None else self.test
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +67,7 @@ class Fit:
     ``outputs`` are probabilities or, where there are none, decision scores: a column per class.
     ``n_rows`` is how many of the training rows the estimator was fitted on.  ``sets`` says which
     classes may be right, a column per class, where that was asked for and the estimator tells.
+    ``by_part`` is what each part of a test file adds to a score.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -69,6 +80,7 @@ class Fit:
     seconds: float = np.nan
     n_bytes: int | None = None
     n_rows: int = 0
+    by_part: Mapping[str, FloatArray] = field(default_factory=dict)
     warning: str = ""
     error: str = ""
 
@@ -124,7 +136,9 @@ def fit_quietly(material: Material, task: Task) -> Fit:
 def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
     train, test = task.split
     estimator = clone(material.estimators[task.name])
-    X_train, X_test = (_part(estimator, material.X, rows, train) for rows in task.split)
+    tested, truth = material.tested
+    X_train = _part(estimator, material.X, train, train)
+    X_test = _part(estimator, tested, test, train)
     start = time.perf_counter()
     estimator.fit(X_train, material.y[train])
     fitted = time.perf_counter()
@@ -134,7 +148,7 @@ def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
     ended = time.perf_counter()
     is_sized = material.counts_bytes and task.number == 0
     return {
-        **material.judge(estimator, X_test, material.y[test], predicted),
+        **material.judge(estimator, X_test, truth[test], predicted),
         "fit_seconds": fitted - start,
         "predict_seconds": ended - fitted,
         "n_bytes": _pickled_size(estimator) if is_sized else None,

@@ -17,6 +17,8 @@ from sklearn.metrics import (
 
 from mercer._arrays import FloatArray
 from mercer._system import vocabulary
+from mercer._system.words import percent
+from mercer.comparison.tests._on_parts import values_by_part
 from mercer.comparison.tests._pairs import check_labels
 
 METRICS = tuple(vocabulary.METRICS)
@@ -58,15 +60,22 @@ def choose_metric(y: npt.ArrayLike) -> tuple[str, str]:
     >>> choose_metric(["ill"] * 5 + ["well"] * 95)[0]
     'balanced'
     """
-    classes, counts = np.unique(check_labels(y, "y"), return_counts=True)
-    rarest = int(counts.argmin())
-    share = counts[rarest] / counts.sum()
-    if share < _RARE / len(classes):
+    labels = check_labels(y, "y")
+    rare = rare_classes(labels)
+    if rare:
+        share = np.mean(labels == rare[0])
         return "balanced", (
             f"Scored by balanced accuracy, the mean share of each class that is found, because the "
-            f"rarest class {str(classes[rarest])!r} has only {100 * share:.2g} % of the rows."
+            f"rarest class {str(rare[0])!r} has only {percent(share)} of the rows."
         )
     return "accuracy", "Scored by accuracy, the share of rows whose class is found."
+
+
+def rare_classes(labels: npt.NDArray[Any]) -> list[Any]:
+    """Return the classes with less than 40 % of an equal share of the rows, the rarest first."""
+    classes, counts = np.unique(labels, return_counts=True)
+    order = np.argsort(counts, kind="stable")
+    return [classes[c] for c in order if counts[c] / counts.sum() < _RARE / len(classes)]
 
 
 def score_all(
@@ -158,13 +167,15 @@ class AllMetrics:
 
     ``positive`` is the class that F1 and average precision look for when there are two, and
     ``costs`` what it costs to answer the class of the column for that of the row.
-    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets.
+    Predictions are kept as positions among the classes.  ``find_sets`` is asked for sets, and
+    ``parts`` is the part of each test sample, where what each of them adds to a score is wanted.
     """
 
     classes: npt.NDArray[np.generic]
     positive: int
     costs: FloatArray | None = None
     find_sets: FindSets | None = None
+    parts: Codes | None = None
 
     def __call__(
         self,
@@ -174,20 +185,25 @@ class AllMetrics:
         predicted: npt.NDArray[np.generic],
     ) -> dict[str, Any]:
         """Return scores, predictions, and outputs where they are few enough to keep."""
-        codes = _codes(predicted, self.classes)
+        truth, codes = np.searchsorted(self.classes, y), _codes(predicted, self.classes)
         outputs, are_probabilities = _outputs(estimator, X, self.classes)
-        scores = score_all(
-            np.searchsorted(self.classes, y),
-            codes,
-            outputs,
-            are_probabilities=are_probabilities,
-            n_classes=len(self.classes),
-            positive=self.positive,
-            costs=self.costs,
-        )
+
+        def score(rows: Any) -> dict[str, float]:
+            return score_all(
+                truth[rows],
+                codes[rows],
+                None if outputs is None else outputs[rows],
+                are_probabilities=are_probabilities,
+                n_classes=len(self.classes),
+                positive=self.positive,
+                costs=self.costs,
+            )
+
+        scores = score(slice(None))
         is_kept = outputs is not None and outputs.size <= _MOST_OUTPUTS
         return {
             "scores": scores,
+            "by_part": {} if self.parts is None else _by_part(score, scores, self.parts),
             "predicted": codes,
             "outputs": outputs.astype(np.float32) if outputs is not None and is_kept else None,
             "are_probabilities": are_probabilities,
@@ -202,6 +218,31 @@ class AllMetrics:
         sets = np.zeros((len(found), len(self.classes)), dtype=bool)
         sets[:, _codes(np.asarray(estimator.classes_), self.classes)] = found
         return sets
+
+
+def _by_part(
+    score: Callable[[Any], dict[str, float]], scores: Mapping[str, float], parts: Codes
+) -> dict[str, FloatArray]:
+    """Return what each part of the test samples adds to each score."""
+    without = [score(parts != part) for part in range(int(parts.max()) + 1)]
+    return {
+        name: values_by_part(whole, [one[name] for one in without])
+        for name, whole in scores.items()
+    }
+
+
+def metric_scorer(
+    metric: str, classes: npt.NDArray[np.generic], positive: int, costs: FloatArray | None
+) -> Callable[[Any, Any, Any], float]:
+    """Return a metric as a scorer, as scikit-learn calls it; of what it gives more is better."""
+    judge = AllMetrics(classes, positive, costs)
+    sign = -1.0 if metric in LOWER_IS_BETTER else 1.0
+
+    def score(estimator: Any, X: Any, y: npt.NDArray[np.generic]) -> float:
+        predicted = np.asarray(estimator.predict(X))
+        return sign * float(judge(estimator, X, y, predicted)["scores"][metric])
+
+    return score
 
 
 def _codes(labels: npt.NDArray[np.generic], classes: npt.NDArray[np.generic]) -> Codes:

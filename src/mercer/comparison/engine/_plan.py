@@ -1,101 +1,18 @@
-"""What a comparison runs: the splits that all estimators share, and the plan within a budget.
-
-Splits are those of a list, or those of repeated folds.  The plan says who is still in, which fits
-come next, and when to stop.
-"""
+"""The plan of a comparison within a budget: who is still in, which fits come next, when to stop."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
 
 from mercer._system.words import count_of
 from mercer._system.workers import Limit, TookTooLongError, Workers, no_limit
 from mercer.comparison.engine._checkpoint import Checkpoint
-from mercer.comparison.engine._fit import Fit, Split, Task, as_fit
+from mercer.comparison.engine._fit import Fit, Task, as_fit
+from mercer.comparison.engine._splits import Splits
 
 _MIN_ROUNDS = 2  # without a second score there is no spread to judge by
-
-
-def make_splits(
-    cv: object,
-    X: object,
-    y: npt.NDArray[np.generic],
-    groups: npt.ArrayLike | None,
-    random_state: int | np.random.RandomState | None,
-) -> list[Split]:
-    """Make the splits of a number of folds, of a splitter or of an iterable.
-
-    Folds of a number are shuffled and stratified, and by group where groups are given.
-    """
-    if isinstance(cv, (int, np.integer)):
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        splitter = kind(int(cv), shuffle=True, random_state=random_state)
-        if groups is not None and (n_groups := len(np.unique(groups))) < cv:
-            raise ValueError(f"{cv} folds by group need {cv} groups or more; got {n_groups}.")
-    else:
-        splitter = check_cv(cv, y, classifier=True)
-    samples = np.arange(len(y))  # so that lists and masks become indices
-    splits = [(samples[train], samples[test]) for train, test in splitter.split(X, y, groups)]
-    if not splits:
-        raise ValueError("cv gives no split.")
-    return splits
-
-
-def five_by_two_splits(
-    X: object,
-    y: npt.NDArray[np.generic],
-    groups: npt.ArrayLike | None,
-    random_state: int | np.random.RandomState | None,
-) -> list[Split]:
-    """Five shuffled two-fold cross-validations, one after the other."""
-    rng = check_random_state(random_state)
-    return [split for _ in range(5) for split in make_splits(2, X, y, groups, rng)]
-
-
-class Splits(Protocol):
-    """Splits by their number, as many as are asked for."""
-
-    def __getitem__(self, k: int) -> Split: ...
-
-
-class RepeatedFolds:
-    """The k-th split of repeated stratified folds, each repetition made when it is asked for."""
-
-    def __init__(
-        self,
-        y: npt.NDArray[np.generic],
-        n_folds: int,
-        random_state: int | np.random.RandomState | None,
-    ) -> None:
-        self.n_folds = n_folds
-        self._y = y
-        self._rng = check_random_state(random_state)
-        self._made: list[Split] = []
-
-    def __getitem__(self, k: int) -> Split:
-        while len(self._made) <= k:
-            folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=self._rng)
-            self._made += list(folds.split(self._y, self._y))
-        return self._made[k]
-
-
-def is_tested_once(splits: Sequence[Split]) -> bool:
-    """Tell whether every sample is tested at most once, as in plain K-fold cross-validation."""
-    tested = np.concatenate([test for _, test in splits])
-    return len(np.unique(tested)) == len(tested)
-
-
-def mean_sizes(splits: Sequence[Split]) -> tuple[float, float]:
-    """Return the mean numbers of training and of test samples in a split."""
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    n_test = float(np.mean([len(test) for _, test in splits]))
-    return n_train, n_test
 
 
 @dataclass(frozen=True)
@@ -212,7 +129,7 @@ class RoundsPlan:
 
     def _first_round(self, workers: Workers[Task, Fit], splits: Splits) -> None:
         """Share out half the budget; who was stopped may try again with what the others left."""
-        until = self._clock.spent() + self._clock.left() / _MIN_ROUNDS
+        until = self._clock.spent() + self._clock.left() / min(_MIN_ROUNDS, self._max_rounds)
 
         def share(n_open: int) -> float:
             rest = max(0.0, until - self._clock.spent())

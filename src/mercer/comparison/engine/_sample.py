@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from mercer._system.workers import TookTooLongError, Workers
 from mercer.comparison.engine._fit import Fit, Split, Task, as_fit
-from mercer.comparison.engine._plan import Clock, RepeatedFolds
+from mercer.comparison.engine._plan import Clock
+from mercer.comparison.engine._splits import Splits
 
 ENOUGH_ROUNDS = 5  # With fewer, only what is very different is told apart.
 _LEAST_ROWS = 2_000  # Fewer are never drawn.
@@ -50,17 +51,24 @@ def draw_rows(
 
 
 class SplitsOf:
-    """Splits of some rows of a table, by the numbers that these have in the table."""
+    """Splits of some rows of a table, by the numbers that these have in the table.
 
-    def __init__(self, rows: npt.NDArray[np.intp], splits: RepeatedFolds) -> None:
+    Test parts number the rows of another file where ``tests_rows`` is false.
+    """
+
+    def __init__(
+        self, rows: npt.NDArray[np.intp], splits: Splits, *, tests_rows: bool = True
+    ) -> None:
         self.n_rows = len(rows)
-        self.n_folds = splits.n_folds
+        self.kind, self.has_free_rows = splits.kind, splits.has_free_rows
+        self.n_folds, self.n_rounds = splits.n_folds, splits.n_rounds
         self._rows = rows
         self._splits = splits
+        self._tests_rows = tests_rows
 
     def __getitem__(self, k: int) -> Split:
         train, test = self._splits[k]
-        return self._rows[train], self._rows[test]
+        return self._rows[train], self._rows[test] if self._tests_rows else test
 
 
 def rows_in_time(

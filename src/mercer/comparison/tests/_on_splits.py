@@ -84,7 +84,7 @@ def kfold_paired_t_test(
     >>> round(result.statistic, 4), result.df
     (2.4495, (3,))
     """
-    return _paired_t(
+    return paired_t(
         scores_a,
         scores_b,
         test="K-fold paired t test",
@@ -152,22 +152,27 @@ def corrected_t_test(
     A scores 0.1 better than B on average over 4 splits (95 % interval -0.0985 to 0.298);
     that could be chance (p = 0.21)
     """
-    if not (0 < n_train < inf and 0 < n_test < inf and n_test / n_train < inf):
-        raise ValueError(
-            "n_train and n_test must be positive and finite, and so must their ratio; got "
-            f"n_train={n_train}, n_test={n_test}."
-        )
-    return _paired_t(
+    return paired_t(
         scores_a,
         scores_b,
         test="corrected t test (Nadeau-Bengio)",
-        overlap=n_test / n_train,
+        overlap=check_overlap(n_train, n_test),
         confidence_level=confidence_level,
         names=names,
     )
 
 
-def _paired_t(
+def check_overlap(n_train: float, n_test: float) -> float:
+    """Return the ratio of test to training samples, which stands for how splits are correlated."""
+    if not (0 < n_train < inf and 0 < n_test < inf and n_test / n_train < inf):
+        raise ValueError(
+            "n_train and n_test must be positive and finite, and so must their ratio; got "
+            f"n_train={n_train}, n_test={n_test}."
+        )
+    return n_test / n_train
+
+
+def paired_t(
     scores_a: npt.ArrayLike,
     scores_b: npt.ArrayLike,
     *,
@@ -176,6 +181,7 @@ def _paired_t(
     caveat: str = "",
     confidence_level: float,
     names: Sequence[str],
+    what: str = "splits",
 ) -> PairedTestResult:
     """T test with variance (1/J + overlap)·S²; overlap is 0 in the plain test.
 
@@ -214,7 +220,7 @@ def _paired_t(
         confidence_level=confidence_level,
         names=pair,
         favours=favoured(effect, pair),
-        finding=f"{better_phrase(effect, pair)} on average over {n_splits} splits "
+        finding=f"{better_phrase(effect, pair)} on average over {n_splits} {what} "
         f"({interval_phrase(interval, confidence_level, effect=effect)}{caveat})",
     )
 

@@ -244,14 +244,15 @@ def run_pairs(
         block["pvalue"] = [np.nan if one is None else one.pvalue for one in found]
         block["pvalue_holm"] = holm_correction(block["pvalue"])
         block["verdict"] = [
-            reasons[key] if one is None else _verdict(one, pvalue < 1 - confidence_level)
+            reasons[key] if one is None else verdict_of(one, pvalue < 1 - confidence_level)
             for key, one, pvalue in zip(keys, found, block["pvalue_holm"], strict=True)
         ]
         blocks.append(block)
     return pd.concat(blocks, ignore_index=True), results
 
 
-def _verdict(result: PairedTestResult, significant: bool) -> str:
+def verdict_of(result: PairedTestResult, significant: bool) -> str:
+    """Say in a few words what a test found, which is significant after correction or not."""
     if significant:
         return f"{result.favours} is better" if result.favours else "they differ, but not one way"
     nothing = result.effect == 0 and not result.favours

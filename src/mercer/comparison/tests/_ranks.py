@@ -46,7 +46,7 @@ def check_table(scores: object, *, min_estimators: int, min_datasets: int) -> pd
     return table
 
 
-def _row_ranks(table: pd.DataFrame, *, greater_is_better: bool) -> FloatArray:
+def row_ranks(table: pd.DataFrame, *, greater_is_better: bool) -> FloatArray:
     """Rank the estimators on each data set: 1 is best, ties share their mean rank."""
     values = table.to_numpy()
     values = without_rounding(values, scale=largest(values))
@@ -77,7 +77,7 @@ def average_ranks(scores: object, *, greater_is_better: bool = True) -> pd.Serie
     {'svc': 1.25, 'knn': 1.75}
     """
     table = check_table(scores, min_estimators=2, min_datasets=1)
-    ranks = _row_ranks(table, greater_is_better=greater_is_better).mean(axis=0)
+    ranks = row_ranks(table, greater_is_better=greater_is_better).mean(axis=0)
     return pd.Series(ranks, index=table.columns, name="average rank").sort_values(kind="stable")
 
 
@@ -172,7 +172,7 @@ def friedman_test(
     check_confidence_level(confidence_level)
     table = check_table(scores, min_estimators=3, min_datasets=2)
     n, k = table.shape
-    ranks = _row_ranks(table, greater_is_better=greater_is_better)
+    ranks = row_ranks(table, greater_is_better=greater_is_better)
     # the general form, Σ over estimators divided by the variance of the ranks given their ties:
     # equal to the printed one where no row has ties
     between = n**2 * ((ranks.mean(axis=0) - (k + 1) / 2) ** 2).sum()

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -131,8 +133,14 @@ def _null_distribution(ranks: FloatArray) -> FloatArray:
     Ranks are multiples of ½, so twice a rank is a whole number, and each rank is in the sum with
     probability ½, independently: a convolution per rank.
     """
+    return _distribution_of(tuple(np.sort(np.rint(2 * ranks).astype(int)).tolist()))
+
+
+@lru_cache(maxsize=64)
+def _distribution_of(steps: tuple[int, ...]) -> FloatArray:
+    """Return the same for whole numbers; without ties all pairs of estimators have one."""
     probabilities = np.ones(1)
-    for step in np.rint(2 * ranks).astype(int):
+    for step in steps:
         longer = np.zeros(len(probabilities) + step)
         longer[: len(probabilities)] += probabilities / 2
         longer[step:] += probabilities / 2
@@ -157,7 +165,10 @@ def _hodges_lehmann(
 
 @dataclass(frozen=True)
 class BayesianResult:
-    """Outcome of :func:`bayesian_signed_rank_test`; ``str(result)`` is a sentence.
+    """Outcome of a Bayesian test of two; ``str(result)`` is a sentence.
+
+    It is what :func:`bayesian_signed_rank_test` returns of scores over data sets, and
+    :func:`bayesian_correlated_t_test` of scores over splits of one.
 
     Attributes
     ----------
@@ -166,8 +177,10 @@ class BayesianResult:
         that B is better; they add up to 1.
     rope : float
         Differences up to this size are practically nought.
-    n_datasets : int
-        Number of data sets.
+    n_scores : int
+        Number of scores of each: data sets or splits.
+    over : {"data sets", "splits"}
+        Which of the two.
     names : tuple of str
         Names of A and B.
     """
@@ -176,7 +189,8 @@ class BayesianResult:
     p_rope: float
     p_b: float
     rope: float
-    n_datasets: int
+    n_scores: int
+    over: Literal["data sets", "splits"]
     names: tuple[str, str]
 
     def __str__(self) -> str:
@@ -185,7 +199,13 @@ class BayesianResult:
         if self.rope > 0:
             parts.append(f"the two are within {self.rope:g} with probability {self.p_rope:.2f}")
         parts.append(f"{b} is better with probability {self.p_b:.2f}")
-        return f"over {self.n_datasets} data sets " + ", ".join(parts)
+        return f"over {self.n_scores} {self.over} " + ", ".join(parts)
+
+
+def check_rope(rope: float) -> None:
+    """Refuse a region of practical equivalence of negative or unknown width."""
+    if not rope >= 0:
+        raise ValueError(f"rope must be 0 or more; got {rope}.")
 
 
 def bayesian_signed_rank_test(
@@ -254,11 +274,9 @@ def bayesian_signed_rank_test(
         raise ValueError(
             f"The Bayesian test needs one score per data set in one dimension; got shape {a.shape}."
         )
-    if not rope >= 0 or n_draws < 1:
-        raise ValueError(
-            f"rope must be 0 or more and n_draws must be positive; got rope={rope}, "
-            f"n_draws={n_draws}."
-        )
+    check_rope(rope)
+    if n_draws < 1:
+        raise ValueError(f"n_draws must be positive; got {n_draws}.")
     # In the units of a and b, whose differences are all below 2: more than that is as good as 3.
     reach = min(float(np.ldexp(min(float(rope), _MOST), -exponent)), 3.0)
     scale = max(largest(a, b), reach)
@@ -279,5 +297,11 @@ def bayesian_signed_rank_test(
         wins += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
     p_a, p_rope, p_b = (float(share) for share in wins / n_draws)
     return BayesianResult(
-        p_a=p_a, p_rope=p_rope, p_b=p_b, rope=rope, n_datasets=len(a), names=check_names(names)
+        p_a=p_a,
+        p_rope=p_rope,
+        p_b=p_b,
+        rope=rope,
+        n_scores=len(a),
+        over="data sets",
+        names=check_names(names),
     )

@@ -335,18 +335,35 @@ def _unknown_types(file: str, members: dict[str, bytes]) -> list[str]:
 
 
 def import_skops_quickly() -> None:
-    """Import skops without its list of all estimators of scikit-learn: a second, and torch.
+    """Import skops without its lists of all estimators of scikit-learn and of all ufuncs.
 
-    Mercer finds out for itself which estimators to trust.  Others in the same process would miss
-    the list, so only our own commands do this, which have the process to themselves.
+    They take more than a second, and torch.  Mercer finds out for itself which estimators to trust,
+    and no model of it has a ufunc.  Others in the same process would miss the lists, so only our
+    own commands do this, which have the process to themselves.
     """
+    import scipy.special
     import sklearn.utils
 
-    listed, sklearn.utils.all_estimators = sklearn.utils.all_estimators, list
-    try:
+    with (
+        _replaced(sklearn.utils, "all_estimators"),
+        _replaced(np, "__dir__"),
+        _replaced(scipy.special, "__dir__"),
+    ):
         import skops.io  # noqa: F401
+
+
+@contextmanager
+def _replaced(module: Any, name: str) -> Iterator[None]:
+    """Let a function of a module return an empty list for a while."""
+    before = vars(module).get(name)
+    setattr(module, name, list)
+    try:
+        yield
     finally:
-        sklearn.utils.all_estimators = listed
+        if before is None:
+            delattr(module, name)
+        else:
+            setattr(module, name, before)
 
 
 @contextmanager

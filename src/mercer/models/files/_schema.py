@@ -22,7 +22,9 @@ from mercer.models.files._archive import CARD, SCHEMA, parse
 
 TRUSTED = (
     # What a table is turned into.
+    "mercer.tables.preparing._class_shares.ClassShares",
     "mercer.tables.preparing._dummies.CategoryDummies",
+    "mercer.tables.preparing._table_transformer.TableTransformer",
     "mercer.tables.preparing._transformers.SoftRankScaler",
     "mercer.tables.preparing._transformers.DateFeatures",
     "mercer.tables.preparing._transformers.FeatureClipper",

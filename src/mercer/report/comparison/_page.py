@@ -5,29 +5,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from markupsafe import Markup
-
 from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
-from mercer._system.words import confidence, duration, is_known, listed
-from mercer.comparison import ComparisonFolder, ComparisonRecord, read_comparison
-from mercer.report._document import render_template, write_whole
+from mercer._system.words import confidence, duration, is_known, listed, percent
+from mercer.comparison import ComparisonFolder, ComparisonRecord, SetsRecord, read_comparison
+from mercer.report._document import page_count, render_template, write_whole
 from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
 from mercer.report.comparison._curves import view_curves
 from mercer.report.comparison._decision import view_decision
+from mercer.report.comparison._elsewhere import render_elsewhere
+from mercer.report.comparison._hard import view_hard_cells
+from mercer.report.comparison._importances import view_importances
 from mercer.report.comparison._question import class_bars, class_shares, sentences
 from mercer.report.comparison._ranking import (
-    ModelLine,
     draw_scores,
     model_line,
     other_measures,
+    other_metrics,
     pair_lines,
-    scores_by_split,
+    splits_by_model,
 )
-from mercer.report.comparison._sets import sets_sentence
+from mercer.report.comparison._rare import view_rare_class
 
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
@@ -71,6 +71,8 @@ def write_comparison_report(
 def render_comparison(comparison: ComparisonFolder) -> str:
     """Return the text of the page."""
     record, curves = comparison.record, comparison.curves
+    if record.elsewhere is not None:
+        return render_elsewhere(comparison, record.elsewhere)
     question = record.question
     classes = class_shares(question)
     lines = [model_line(model) for model in record.models]
@@ -93,17 +95,26 @@ def render_comparison(comparison: ComparisonFolder) -> str:
         lower_is_better=record.lower_is_better,
         lines=lines,
         scored=[line.model for line in lines if line.is_scored],
-        chart=_draw_scores(comparison, lines),
+        chart=draw_scores(
+            lines,
+            splits_by_model(comparison, record.metric),
+            record.metric,
+            lower_is_better=record.lower_is_better,
+        ),
+        other_metrics=other_metrics(comparison),
         pairs=pair_lines(record.pairs, record.confidence_level),
         level=confidence(record.confidence_level),
         decision=record.decision and view_decision(record.decision, [one.name for one in classes]),
+        rare=[view_rare_class(one) for one in record.rare_classes],
         leaders=[confusions[name] for name in shown],
         others=[confusions[name] for name in ranked if name not in shown],
         curves=view_curves(
             {name: curves["leaders"].get(name, _NO_CURVES) for name in leaders}, colours
         ),
         measures=other_measures(comparison),
-        about_sets=sets_sentence(record.sets),
+        about_sets=_sets_sentence(record.sets),
+        hard_cells=view_hard_cells(record),
+        importances=view_importances(record.importances),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
         families=_families(record),
@@ -111,19 +122,27 @@ def render_comparison(comparison: ComparisonFolder) -> str:
     )
 
 
-_NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "calibration": None}
-
-
-def _draw_scores(comparison: ComparisonFolder, lines: list[ModelLine]) -> Markup:
-    scores = scores_by_split(comparison)
-    record = comparison.record
-    metric = metric_named(record.metric).words
-    return draw_scores(
-        [line for line in lines if line.is_scored],
-        {name: part["score"].to_numpy(np.float64) for name, part in scores.groupby("model")},
-        f"{metric[:1].upper()}{metric[1:]} by model",
-        lower_is_better=record.lower_is_better,
+def _sets_sentence(found: SetsRecord | None) -> str:
+    """Say how many of the tested rows a model decides alone; nothing where no model has sets."""
+    if found is None or not found.rows:
+        return ""
+    level, rows = confidence(found.coverage), page_count(found.rows)
+    held = percent(found.held / found.rows)
+    if found.alone == found.rows:
+        return (
+            f"Asked for sets of classes that hold the true one in {level} of rows, {found.model} "
+            f"answers all {rows} tested rows with one class: that alone is right in {held}."
+        )
+    return (
+        f"Asked for sets of classes that hold the true one in {level} of rows, {found.model} "
+        f"decides {percent(found.alone / found.rows)} of the {rows} tested rows alone, and "
+        f"{percent(1 - found.alone / found.rows)} are too close to call. The sets hold the true "
+        f"class in {held} of rows; one class alone is right in "
+        f"{percent(found.right / found.alone if found.alone else None)}."
     )
+
+
+_NO_CURVES: Mapping[str, Any] = {"precision_recall": [], "roc": [], "calibration": None}
 
 
 def _scatter(comparison: ComparisonFolder) -> Scatter | None:

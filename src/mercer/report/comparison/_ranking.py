@@ -9,7 +9,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from mercer._system.vocabulary import STANDINGS, Mark, metric_named
-from mercer._system.words import fixed, interval, is_known, p_number, signed
+from mercer._system.words import interval, is_known, p_number, score
 from mercer.comparison import ComparisonFolder, ModelRecord, PairRecord
 from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear, domain_of, padded, tick_labels, ticks
@@ -36,6 +36,18 @@ class ModelLine:
 
 
 @dataclass(frozen=True)
+class MetricView:
+    """What the page says by a metric that does not rank."""
+
+    title: str
+    metric: str
+    answer: str
+    lines: Sequence[ModelLine]
+    chart: Markup
+    pairs: "Sequence[PairLine]"
+
+
+@dataclass(frozen=True)
 class PairLine:
     """Two models, the better one first, and what the test says of them."""
 
@@ -58,9 +70,9 @@ def model_line(model: ModelRecord) -> ModelLine:
     return ModelLine(
         model=model,
         mark=mark,
-        score=fixed(model.score, _PLACES),
+        score=score(model.score, _PLACES),
         interval=interval(model.low, model.high, _PLACES),
-        behind=fixed(model.difference, _PLACES) if is_behind else "",
+        behind=score(model.difference, _PLACES) if is_behind else "",
         said=" ".join(text.strip().partition("\n")[0] for text in said if text),
     )
 
@@ -80,7 +92,7 @@ def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
                 PairLine(
                     better=a,
                     worse=b,
-                    difference=signed(gap, _PLACES),
+                    difference=_ahead(gap),
                     interval=interval(low, high, _PLACES),
                     p=p_number(pair.pvalue),
                     corrected=p_number(corrected),
@@ -92,12 +104,50 @@ def pair_lines(pairs: Sequence[PairRecord], level: float) -> list[PairLine]:
     return [line for _, line in sorted(lines, key=lambda one: one[0])]
 
 
+def _ahead(gap: float | None) -> str:
+    """Write by how much the better of two is ahead."""
+    return f"+{score(gap, _PLACES)}" if is_known(gap) and gap > 0 else score(gap, _PLACES)
+
+
+def other_metrics(comparison: ComparisonFolder) -> list[MetricView]:
+    """Return what the page says by the other metrics that were asked for."""
+    record = comparison.record
+    found = []
+    for other in record.other_metrics:
+        words = metric_named(other.metric).words
+        lines = [model_line(model) for model in other.ranking(record.models)]
+        found.append(
+            MetricView(
+                title=f"By {words}",
+                metric=f"{words[:1].upper()}{words[1:]}, "
+                f"{'lower' if other.lower_is_better else 'higher'} is better",
+                answer=other.answer,
+                lines=lines,
+                chart=draw_scores(
+                    lines,
+                    splits_by_model(comparison, other.metric),
+                    other.metric,
+                    lower_is_better=other.lower_is_better,
+                ),
+                pairs=pair_lines(other.pairs, record.confidence_level),
+            )
+        )
+    return found
+
+
 def scores_by_split(comparison: ComparisonFolder) -> pd.DataFrame:
     """Return the lines of ``scores.csv`` that count: models in the ranking, splits of all."""
     names = [one.name for one in comparison.record.models if is_known(one.score)]
     scores = comparison.scores[comparison.scores["model"].isin(names)]
     shared = scores.groupby("split")["model"].nunique() == len(names)
     return scores[scores["split"].isin(shared.index[shared])]
+
+
+def splits_by_model(comparison: ComparisonFolder, metric: str) -> dict[str, NDArray[np.float64]]:
+    """Return the scores by a metric on the splits that count."""
+    column = metric if metric in comparison.scores else "score"
+    by_model = scores_by_split(comparison).groupby("model")[column]
+    return {str(name): part.to_numpy(np.float64) for name, part in by_model}
 
 
 def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[str, list[str]]]]:
@@ -107,7 +157,7 @@ def other_measures(comparison: ComparisonFolder) -> tuple[list[str], list[tuple[
     means = scores.groupby("model")[columns].mean()
     order = [one.name for one in comparison.record.models if one.name in means.index]
     lines = [
-        (name, [fixed(value, _PLACES) for value in means.loc[name, columns]]) for name in order
+        (name, [score(value, _PLACES) for value in means.loc[name, columns]]) for name in order
     ]
     return [metric_named(one).words for one in columns], lines
 
@@ -118,9 +168,9 @@ _ROOM_FOR_NUMBER = 44.0  # at the end of a line
 
 
 def draw_scores(
-    lines: Sequence[ModelLine],
+    ranked: Sequence[ModelLine],
     splits: Mapping[str, NDArray[np.float64]],
-    title: str,
+    metric: str,
     *,
     lower_is_better: bool,
 ) -> Markup:
@@ -128,11 +178,14 @@ def draw_scores(
 
     A floor that lies far off would push all others together: it gets an arrow at the edge.
     """
+    lines = [line for line in ranked if line.is_scored]
+    words = metric_named(metric).words
+    title = f"{words[:1].upper()}{words[1:]} by model"
     names = [line.model.name for line in lines]
     names = [name if len(name) <= 24 else name[:23] + "…" for name in names]
     left = 14 + max(text_width(name, 12) for name in names)
     right = _WIDTH - _ROOM_FOR_NUMBER
-    x = Linear(_domain(lines, splits), (left, right))
+    x = Linear(_domain(lines, splits, metric), (left, right))
     bottom = _TOP + _ROW * len(lines)
     parts = []
     values = ticks(*x.domain)
@@ -161,9 +214,12 @@ def draw_scores(
 
 
 def _domain(
-    lines: Sequence[ModelLine], splits: Mapping[str, NDArray[np.float64]]
+    lines: Sequence[ModelLine], splits: Mapping[str, NDArray[np.float64]], metric: str
 ) -> tuple[float, float]:
-    """Return what the models span, and the floor unless that would more than double the span."""
+    """Return what the models span, and the floor unless that would more than double the span.
+
+    It does not go beyond what the metric can be.
+    """
     spans = {}
     for model in (line.model for line in lines):
         numbers = np.array([model.score, model.low, model.high], dtype=np.float64)
@@ -173,7 +229,9 @@ def _domain(
     for model, (least, _) in spans.items():
         if model.kind == "floor" and low - (high - low) <= least <= high:
             low = min(low, least)
-    return padded((low, high), 0.03)
+    least, most = metric_named(metric).bounds
+    low, high = padded((low, high), 0.03)
+    return max(low, least), min(high, most)
 
 
 def _line(line: ModelLine, scores: NDArray[np.float64], x: Linear, y: float) -> list[Markup]:

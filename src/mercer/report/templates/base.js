@@ -48,6 +48,14 @@
     all("button.sort", table).forEach((button) => button.addEventListener("click", () => sortTable(table, button.closest("th"))));
   });
 
+  // Where a wide table has no room, each of its lines is a card: what stands in it needs its head.
+  all("table.flat:not(.slim)").forEach((table) => {
+    const heads = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
+    if (heads.length < 4) return;
+    table.classList.add("labelled");
+    itemsOf(table).forEach((row) => Array.from(row.cells).forEach((cell, k) => { cell.dataset.head = heads[k]; }));
+  });
+
   // What is folded is printed open.
   let folded = [];
   addEventListener("beforeprint", () => { folded = all("main details:not([open])"); folded.forEach((node) => { node.open = true; }); });

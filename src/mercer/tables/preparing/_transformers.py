@@ -118,7 +118,11 @@ class FeatureClipper(_NumberTransformer):
             Coordinates.
         """
         check_is_fitted(self)
-        return np.clip(self._validated(X, reset=False), -self.limit, self.limit)
+        return self._numbers_of(self._validated(X, reset=False))
+
+    def _numbers_of(self, rows: FloatArray) -> FloatArray:
+        """Return the coordinates of rows that were checked."""
+        return np.clip(rows, -self.limit, self.limit)
 
 
 class SoftRankScaler(_NumberTransformer):
@@ -209,7 +213,10 @@ class SoftRankScaler(_NumberTransformer):
             Coordinates.
         """
         check_is_fitted(self)
-        rows = self._validated(X, reset=False)
+        return self._numbers_of(self._validated(X, reset=False))
+
+    def _numbers_of(self, rows: FloatArray) -> FloatArray:
+        """Return the coordinates of rows that were checked."""
         out = np.empty_like(rows)
         for k, column in enumerate(rows.T):
             out[:, k] = self._scaled(column, k)
@@ -360,7 +367,10 @@ class DateFeatures(_NumberTransformer):
             All parts of the first column, then those of the second, and so on.
         """
         check_is_fitted(self)
-        days = self._validated(X, reset=False)
+        return self._numbers_of(self._validated(X, reset=False))
+
+    def _numbers_of(self, days: FloatArray) -> FloatArray:
+        """Return the numbers of days since 1970 that were checked."""
         found = [_PARTS[part](column) for column in days.T for part in self.parts]
         return np.column_stack(found) if found else np.empty((len(days), 0))
 
@@ -384,13 +394,14 @@ class DateFeatures(_NumberTransformer):
 def _as_days(X: Any) -> Any:
     """Return dates as days from 1970; anything else as it is."""
     if isinstance(X, pd.DataFrame):
-        return X.apply(lambda c: _days_since_1970(c.to_numpy()) if c.dtype.kind == "M" else c)
+        return X.apply(lambda c: days_since_1970(c.to_numpy()) if c.dtype.kind == "M" else c)
     if isinstance(X, np.ndarray) and X.dtype.kind == "M":
-        return _days_since_1970(X)
+        return days_since_1970(X)
     return X
 
 
-def _days_since_1970(dates: NDArray[np.datetime64]) -> FloatArray:
+def days_since_1970(dates: NDArray[np.datetime64]) -> FloatArray:
+    """Return dates as days from 1970, with a fraction; NaN where there is none."""
     days: FloatArray = (dates - np.datetime64(0, "D")) / np.timedelta64(1, "D")
     return days
 

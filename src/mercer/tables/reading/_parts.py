@@ -16,14 +16,13 @@ import pandas as pd
 
 from mercer._system.files import read_at_most
 from mercer.tables._table import Table
-from mercer.tables.reading._json_lines import is_json
 from mercer.tables.reading._part_sources import (
     DelimitedSource,
     JsonSource,
     ParquetSource,
     Source,
 )
-from mercer.tables.reading._read import check_delimiter, table_of
+from mercer.tables.reading._read import check_delimiter, is_json, table_of
 from mercer.tables.reading._settled import regrouped
 from mercer.tables.reading._source import (
     Limits,

@@ -19,6 +19,7 @@ ABSENT = frozenset(
 )
 # A column is one of numbers or dates if at least this share of its cells with a value are.
 LEAST_READ = 0.95
+_FEW_ROWS = 100  # Of so many, each cell is looked at by itself: pandas would take longer to begin.
 # Of these types, as pandas infers them, equal cells are equal texts.
 _UNIFORM = ("string", "integer", "floating", "boolean", "empty")
 _TRUTH = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
@@ -56,7 +57,10 @@ def as_text(values: pd.Series) -> pd.Categorical:
 
     What is computed for the categories (few) then holds for the rows (many) by their codes.
     """
-    if isinstance(values.dtype, pd.CategoricalDtype):
+    cells: Any
+    if len(values) <= _FEW_ROWS:
+        cells, codes = _cells_of_few(values), np.arange(len(values))
+    elif isinstance(values.dtype, pd.CategoricalDtype):
         values = values.cat.remove_unused_categories()
         codes = np.asarray(values.cat.codes, dtype=np.int64)
         cells = np.asarray(values.cat.categories, dtype=object)
@@ -70,7 +74,16 @@ def as_text(values: pd.Series) -> pd.Categorical:
     categories = sorted({text for text in texts if text is not None})
     place = {text: i for i, text in enumerate(categories)}
     recoded = np.array([-1 if text is None else place[text] for text in texts] + [-1])
-    return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(categories, dtype=object))
+    dtype = pd.CategoricalDtype(pd.Index(categories, dtype=object))
+    return pd.Categorical.from_codes(recoded[codes], dtype=dtype, validate=False)
+
+
+def _cells_of_few(values: pd.Series) -> list[Any]:
+    """Return the cells of a short column."""
+    if isinstance(values.dtype, pd.CategoricalDtype):  # An array would make whole numbers floats.
+        categories = values.array.categories
+        return [None if code < 0 else categories[code] for code in values.array.codes]
+    return list(np.asarray(values, dtype=object))
 
 
 def _text(cell: Any) -> str | None:
@@ -134,8 +147,11 @@ def unread_cells(texts: pd.Categorical, parsed: Any, index: pd.Index) -> Unread:
     ``parsed`` holds what each category of ``texts`` became, ``index`` the number of each row in
     the table, counted from 0.
     """
+    is_missing = np.asarray(pd.isna(parsed))
+    if not is_missing.any():
+        return Unread(0, int((texts.codes >= 0).sum()), "", 0)
     is_absent = texts.categories.isin(ABSENT)
-    is_unread = np.append(pd.isna(parsed) & ~is_absent, False)[texts.codes]
+    is_unread = np.append(is_missing & ~is_absent, False)[texts.codes]
     rows = np.flatnonzero(is_unread)
     present = int((~np.append(is_absent, True)[texts.codes]).sum())
     if not rows.size:

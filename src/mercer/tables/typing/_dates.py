@@ -1,6 +1,7 @@
 """The ways in which programs and people write dates."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -72,17 +73,20 @@ def has_time(style: str) -> bool:
     return style == "ISO8601" or "%H" in style
 
 
-def _parse_dates(values: Sequence[str], style: str) -> pd.Series:
+def _parse_dates(values: Sequence[str], style: str) -> NDArray[np.datetime64]:
     """Return dates without a time zone; text that is not a date in this style becomes NaT.
 
     Dates of ISO 8601 are read in every style: the cells of a workbook are dates as such, and where
     one of them is text all become text of this form.
     """
-    texts = pd.Series(list(values), dtype=object)
-    parsed = _parse_in_style(texts, style or "ISO8601")
-    others = texts[parsed.isna().to_numpy() & texts.map(_may_be_date).to_numpy(dtype=bool)]
-    if len(others):
-        parsed[others.index] = _parse_in_style(others, "ISO8601")
+    parsed = _parse_in_style(values, style or "ISO8601")
+    if (is_missing := np.isnat(parsed)).any():
+        is_other = is_missing & np.array([_may_be_date(text) for text in values], dtype=bool)
+        if is_other.any():
+            others = _parse_in_style(list(compress(values, is_other)), "ISO8601")
+            finer = np.result_type(parsed, others)  # The unit is that of the finest text.
+            parsed = parsed.astype(finer)
+            parsed[is_other] = others
     return parsed
 
 
@@ -95,18 +99,21 @@ def read_dates(
     texts: pd.Categorical, style: str, index: pd.Index
 ) -> tuple[NDArray[np.datetime64], Unread]:
     """Return the date of each row, and the cells that are not dates in this style."""
-    by_text = _parse_dates([*texts.categories, ""], style)
-    return np.asarray(by_text)[texts.codes], unread_cells(texts, by_text[:-1], index)
+    by_text = _parse_dates(texts.categories, style)
+    dates = np.append(by_text, np.datetime64("NaT"))
+    return dates[texts.codes], unread_cells(texts, by_text, index)
 
 
-def _parse_in_style(texts: pd.Series, style: str) -> pd.Series:
+def _parse_in_style(values: Sequence[str], style: str) -> NDArray[np.datetime64]:
+    """Return dates without a time zone; text that is not a date in this style becomes NaT."""
+    texts = np.array(list(values), dtype=object)
     parsed = pd.to_datetime(texts, format=style, errors="coerce", utc=True)
-    return parsed.dt.tz_localize(None).copy()  # In pandas 2 it is a view that cannot be changed.
+    return np.array(parsed.tz_localize(None))
 
 
 def _is_not_date(values: Sequence[str], style: str) -> NDArray[np.bool_]:
     """Tell which values are not dates in this style."""
-    return np.asarray(_parse_in_style(pd.Series(list(values), dtype=object), style).isna())
+    return np.isnat(_parse_in_style(values, style))
 
 
 def _may_be_date(text: str) -> bool:

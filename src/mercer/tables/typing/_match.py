@@ -1,5 +1,6 @@
 """Described columns → what a model sees of them, in the training table and in new ones."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -138,13 +139,15 @@ class ColumnMatcher:
 
     def match(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the used columns, typed; the index has the numbers of the rows, from 0."""
-        typed, unread = typed_frame(frame, self._columns)
-        self._n_rows += len(frame)
+        typed: dict[str, Any] = {}
         for column in self._columns:
             if column.used:
-                name = column.name
-                self._seen[name].add(frame[name], typed[name], column, unread.get(name))
-        return typed
+                given = frame[column.name]
+                values, unread = _typed(given, column)
+                typed[column.name] = values
+                self._seen[column.name].add(given, values, column, unread)
+        self._n_rows += len(frame)
+        return pd.DataFrame(typed, index=frame.index)
 
     def notes(self) -> list[str]:
         """Return what is to be said of all rows; raise where a column is not what it should be."""
@@ -173,18 +176,19 @@ class _Seen:
         self.new: set[str] = set()
         self.n_rows_of_new = 0
 
-    def add(
-        self, given: pd.Series, typed: pd.Series, column: Column, unread: Unread | None
-    ) -> None:
-        self.n_missing += int(typed.isna().sum())
-        self.n_given += int(given.isna().sum())
+    def add(self, given: pd.Series, typed: Any, column: Column, unread: Unread | None) -> None:
+        n_missing = int(pd.isna(typed).sum())
+        self.n_missing += n_missing
+        if n_missing:  # Cells that are missing were so before, or could not be read.
+            self.n_given += int(given.isna().sum())
         if column.kind == "number" and in_hundredths(column.style):
             self.n_without_sign += count_without_sign(as_text(given), column.style)
         if column.kind == "category":
-            new = typed.cat.categories.difference(list(column.categories))
-            if len(self.new) < _MOST_NEW:  # Their names take memory.
-                self.new |= {str(text) for text in new}
-            self.n_rows_of_new += int(typed.isin(list(new)).sum()) if len(new) else 0
+            is_new = np.array([not _is_among(text, column.categories) for text in typed.categories])
+            if is_new.any():
+                self.n_rows_of_new += int(np.append(is_new, False)[typed.codes].sum())
+                if len(self.new) < _MOST_NEW:  # Their names take memory.
+                    self.new |= {str(text) for text in typed.categories[is_new]}
         if unread is not None:
             self.unread = unread if self.unread is None else self.unread.and_later(unread)
 
@@ -256,3 +260,9 @@ def _new_categories(new: Sequence[str], n_rows: int, where: str) -> list[str]:
         count = f"more than {count_of(_MOST_NEW, 'category', 'categories')}"
     shown = f"{listed(new)}, in {count_of(n_rows, 'row')}"
     return [f"{where} has {count} that the model does not know ({shown})."]
+
+
+def _is_among(text: str, texts: Sequence[str]) -> bool:
+    """Tell whether a text is one of many in alphabetical order."""
+    place = bisect_left(texts, text)
+    return place < len(texts) and texts[place] == text
