@@ -214,9 +214,7 @@ def _of_numbers(curve: "PartialDependence") -> dict[str, Any]:
     top = 1.0 if shares[:, shown].max(initial=0.0) > 0.5 else 0.5
     panel = {
         "x_label": f"{curve.column} (year)" if values.dtype.kind == "M" else curve.column,
-        "y_label": f"probability of {curve.classes[shown[0]]}"
-        if len(shown) == 1
-        else "probability",
+        "y_label": "probability" + (f" of {curve.classes[shown[0]]}" if len(shown) == 1 else ""),
         "layers": layers,
         "domain": [float(x[kept].min()), float(x[kept].max()), 0.0, top],
     }
