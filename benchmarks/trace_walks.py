@@ -6,9 +6,10 @@ Each call is made once to warm up, so that imports and compilation are done, and
 profile of all threads.  A function is counted once, however often it is called; nested functions
 and lambdas count as functions, comprehensions do not.  Compiled loops are not Python and show
 only by the function that calls them, and templates of pages are not counted.  `mercer compare` fits
-logistic, knn and dummy in this process; its map is drawn in a process of its own, which the second
-of its lines counts as if it were drawn here.  The second table counts the modules and lines of
-each package, and the third where the sources ask `is_dask_array(`.
+logistic, knn and dummy in this process; its map and the columns that count are found out in
+processes of their own, which the second of its lines counts as if it were done here.  The second
+table counts the modules and lines of each package, and the third where the sources ask
+`is_dask_array(`.
 """
 
 import argparse
@@ -32,11 +33,12 @@ from mercer import (
     ParzenClassifier,
     SparseKernelFisherDiscriminant,
 )
+from mercer._system.workers import answers_within
 from mercer.cli import main as mercer_main
 from mercer.comparison import compare_in_rounds
 from mercer.information import renyi_quadratic_entropy
 from mercer.sums import kernel_sum, log_kernel_sum
-from mercer.views import draw_map, draw_map_within
+from mercer.views import _last_parts
 
 ROOT = Path(mercer.__file__).parent
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -62,23 +64,25 @@ def calls():
         "LaplacianClassifier.predict": lambda: fitted.predict(X),
         "ParzenClassifier.fit": lambda: ParzenClassifier().fit(X, y),
         "mercer compare": lambda: compare_here(X, y),
-        "mercer compare, its map here": lambda: compare_here(X, y, map_too=True),
+        "mercer compare, last parts here": lambda: compare_here(X, y, here=True),
     }
 
 
-def compare_here(X, y, *, map_too=False):
-    """Run `mercer compare` on a table, with all fits and perhaps the map in this process."""
+def compare_here(X, y, *, here=False):
+    """Run `mercer compare` on a table, with all fits and perhaps its last parts in this process."""
 
     def rounds(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 5})
 
-    def draw(data, seed, seconds):
-        return draw_map(data, seed) if map_too else draw_map_within(data, seed, seconds)
+    def answers(seconds, *tasks):
+        if here:
+            return [function(*given) for function, given in tasks]
+        return answers_within(seconds, *tasks)
 
     with (
         TemporaryDirectory() as folder,
         mock.patch("mercer.comparison.compare_in_rounds", rounds),
-        mock.patch("mercer.views.draw_map_within", draw),
+        mock.patch.object(_last_parts, "answers_within", answers),
         redirect_stdout(io.StringIO()),
         redirect_stderr(io.StringIO()),
     ):

@@ -347,7 +347,7 @@ def test_stopped_runs_and_bundled_data_say_so(tmp_path):
 def test_the_score_chart_draws_means_intervals_and_splits():
     lines = [line for line in map(model_line, _record().models) if line.is_scored]
     splits = {"fisher": np.array([0.9, 0.92])}
-    drawn = str(draw_scores(lines, splits, "accuracy"))
+    drawn = str(draw_scores(lines, splits, "accuracy", lower_is_better=False))
     assert drawn.count("interval") == 3  # the floor is off the scale
     assert drawn.count("off-scale") == 1
     assert drawn.count("points outline") == 1  # logistic is worse
@@ -367,7 +367,11 @@ def test_an_axis_of_shares_ends_at_one(metric, last):
     for model in content["models"][:2]:
         model.update(score=0.99, low=0.9, high=1.1)
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {"fisher": np.array([0.99, 1.1])}, metric))
+    drawn = str(
+        draw_scores(
+            lines, {"fisher": np.array([0.99, 1.1])}, metric, lower_is_better=metric == "log-loss"
+        )
+    )
     ticks = [float(text) for text in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
     assert 1.0 in ticks
     assert (max(ticks) > 1) == (last > 1)
@@ -506,7 +510,7 @@ def test_a_floor_nearby_is_drawn_as_the_others_are():
     content = make_content()
     content["models"][3].update(score=0.70, low=None, high=None)  # models span 0.76 to 0.95
     lines = [line for line in map(model_line, _record(content).models) if line.is_scored]
-    drawn = str(draw_scores(lines, {}, "accuracy"))
+    drawn = str(draw_scores(lines, {}, "accuracy", lower_is_better=False))
     assert "off-scale" not in drawn
 
 

@@ -1,5 +1,6 @@
 """Names that a package loads when they are first asked for: a command loads what it needs."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
@@ -27,15 +28,17 @@ def names_when_asked(
     Examples
     --------
     >>> from mercer._system.lazy import names_when_asked
-    >>> get, names = names_when_asked("collections", {"abc": ["Mapping"]})
-    >>> get("Mapping").__name__, names()
-    ('Mapping', ['Mapping'])
+    >>> get, names = names_when_asked("mercer.kernels", {"_kernels": ["Kernel"]})
+    >>> get("Kernel").__name__, names()
+    ('Kernel', ['Kernel'])
     """
     home_of = {name: module for module, names in homes.items() for name in names}
 
     def get(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home_of[name]}"), name)
+        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        setattr(sys.modules[package], name, value)  # The next one who asks finds it there.
+        return value
 
     return get, lambda: sorted(home_of)

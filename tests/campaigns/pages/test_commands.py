@@ -45,6 +45,7 @@ RUN = (
     "mercer measure january.csv february.csv",
     "mercer density people.csv --columns age,hours",
     "mercer measure last-year.csv this-year.csv",
+    "mercer compare --from results.csv --metric accuracy",
     "mercer reproduce neighbours.py",
 )
 LATER = {  # run by `make pages`

@@ -7,9 +7,9 @@ from typing import Any
 
 from mercer._system.results import only_from
 from mercer._system.vocabulary import metric_named
-from mercer._system.words import confidence, duration, is_known, listed
-from mercer.comparison import ComparisonFolder, ComparisonRecord, read_comparison
-from mercer.report._document import render_template, write_whole
+from mercer._system.words import confidence, duration, is_known, listed, percent
+from mercer.comparison import ComparisonFolder, ComparisonRecord, SetsRecord, read_comparison
+from mercer.report._document import page_count, render_template, write_whole
 from mercer.report.charts._glyphs import COLOURS
 from mercer.report.charts._scatter_figure import Scatter, make_scatter
 from mercer.report.comparison._confusion import view_confusion
@@ -28,7 +28,6 @@ from mercer.report.comparison._ranking import (
     splits_by_model,
 )
 from mercer.report.comparison._rare import view_rare_class
-from mercer.report.comparison._sets import sets_sentence
 
 _FEW_CLASSES = 5  # up to so many, the confusion matrices of all leaders stand side by side
 _METHODS = {"fisher": "kernel Fisher discriminants", "lda": "linear discriminants"}
@@ -113,13 +112,33 @@ def render_comparison(comparison: ComparisonFolder) -> str:
             {name: curves["leaders"].get(name, _NO_CURVES) for name in leaders}, colours
         ),
         measures=other_measures(comparison),
-        about_sets=sets_sentence(record.sets),
+        about_sets=_sets_sentence(record.sets),
         hard_cells=view_hard_cells(record),
         importances=view_importances(record.importances),
         scatter=_scatter(comparison),
         method=_METHODS.get(record.map.method or "", record.map.method),
         families=_families(record),
         facts=_facts(record),
+    )
+
+
+def _sets_sentence(found: SetsRecord | None) -> str:
+    """Say how many of the tested rows a model decides alone; nothing where no model has sets."""
+    if found is None or not found.rows:
+        return ""
+    level, rows = confidence(found.coverage), page_count(found.rows)
+    held = percent(found.held / found.rows)
+    if found.alone == found.rows:
+        return (
+            f"Asked for sets of classes that hold the true one in {level} of rows, {found.model} "
+            f"answers all {rows} tested rows with one class: that alone is right in {held}."
+        )
+    return (
+        f"Asked for sets of classes that hold the true one in {level} of rows, {found.model} "
+        f"decides {percent(found.alone / found.rows)} of the {rows} tested rows alone, and "
+        f"{percent(1 - found.alone / found.rows)} are too close to call. The sets hold the true "
+        f"class in {held} of rows; one class alone is right in "
+        f"{percent(found.right / found.alone if found.alone else None)}."
     )
 
 

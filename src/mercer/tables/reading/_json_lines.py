@@ -15,12 +15,6 @@ from mercer.tables.reading._source import Limits, check_size, check_width
 _BYTES_PER_CELL = 8
 
 
-def is_json(content: bytes) -> bool:
-    """Tell whether text begins as JSON lines do, or as a list of objects."""
-    start = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
-    return start.startswith(b'{"') or (start[:1] == b"[" and start[1:].lstrip().startswith(b"{"))
-
-
 def read_json_lines(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return a row for each line; what a line lacks is missing, what is nested becomes text."""
     content, notes = as_utf8(content, name, max_line=limits.max_line)

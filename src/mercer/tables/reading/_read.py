@@ -10,7 +10,7 @@ from mercer.tables._table import Table
 from mercer.tables.reading._binary import read_npz, read_parquet
 from mercer.tables.reading._delimited import read_delimited
 from mercer.tables.reading._excel import read_excel
-from mercer.tables.reading._json_lines import is_json, read_json_lines
+from mercer.tables.reading._json_lines import read_json_lines
 from mercer.tables.reading._source import Limits, archive_members, read_source, source_name
 
 # An apostrophe before a sign that formulas begin with, some of them of full width, in UTF-8.
@@ -98,7 +98,7 @@ def read_table(
         frame, notes = read_npz(content, name, limits)
     elif content.startswith(b"PAR1"):
         frame, notes = read_parquet(content, name, limits)
-    elif delimiter is None and is_json(content):
+    elif delimiter is None and _is_json(content):
         frame, notes = read_json_lines(content, name, limits)
     else:
         frame, notes = read_delimited(content, name, limits, delimiter)
@@ -118,6 +118,12 @@ def _check_delimiter(delimiter: str, name: str, *, is_text: bool) -> None:
         raise ValueError(
             f"The delimiter {delimiter!r} cannot divide cells: give one sign, such as ';' or a tab."
         )
+
+
+def _is_json(content: bytes) -> bool:
+    """Tell whether text begins as JSON lines do, or as a list of objects."""
+    start = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.startswith(b'{"') or (start[:1] == b"[" and start[1:].lstrip().startswith(b"{"))
 
 
 def _plain_names(frame: pd.DataFrame) -> pd.DataFrame:
