@@ -144,7 +144,8 @@ def one_draw(name, n, strength, number):
     """A table, both classifiers on the splits of all tools: how many test rows each gets right.
 
     ``tens`` are ten folds twice, ``thirds`` three folds ten times; ``rows`` counts rows by who is
-    right, A minus B, in the first and the second of the ten folds.
+    right, A minus B, in the first and the second of the ten folds; ``apart`` are the rows of each
+    of these splits on which one of them is right.
     """
     kind = KINDS[name]
     rng = np.random.default_rng((number, n, sorted(KINDS).index(name), round(1e6 * strength)))
@@ -152,7 +153,7 @@ def one_draw(name, n, strength, number):
     found = {"draw": number}
     for key, folds, repeats in (("tens", 10, 2), ("thirds", 3, 10)):
         splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=number)
-        right, gaps = [], np.zeros((repeats, n), dtype=int)
+        right, apart, gaps = [], [], np.zeros((repeats, n), dtype=int)
         for k, (train, test) in enumerate(splits.split(A, y)):
             ours = [
                 make().fit(X[train], y[train]).predict(X[test]) == y[test]
@@ -160,11 +161,12 @@ def one_draw(name, n, strength, number):
             ]
             right.append([int(ours[0].sum()), int(ours[1].sum()), len(test)])
             gaps[k // folds, test] = ours[0].astype(int) - ours[1]
+            apart.append(int(np.sum(ours[0] != ours[1])))
         found[key] = np.transpose(right).tolist()
         if key == "tens":
             counts = np.zeros((3, 3), dtype=int)
             np.add.at(counts, (gaps[0] + 1, gaps[1] + 1), 1)
-            found["rows"] = counts.tolist()
+            found |= {"rows": counts.tolist(), "apart": apart}
     return found
 
 

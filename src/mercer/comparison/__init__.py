@@ -80,6 +80,7 @@ from mercer.comparison.engine._plan import RoundsProgress
 from mercer.comparison.tests._bayesian import bayesian_correlated_t_test
 from mercer.comparison.tests._cochran import CochranResult, cochran_q_test
 from mercer.comparison.tests._mcnemar import mcnemar_test
+from mercer.comparison.tests._on_rows import corrected_rows_test
 from mercer.comparison.tests._on_splits import (
     corrected_t_test,
     five_by_two_f_test,
@@ -118,6 +119,7 @@ __all__ = [
     "compare_predictions",
     "compare_scores",
     "confusion_counts",
+    "corrected_rows_test",
     "corrected_t_test",
     "curves_of",
     "five_by_two_f_test",

@@ -20,10 +20,13 @@ from test_public_api import PACKAGES
 FOREIGN = """
     CHANGELOG CONTRIBUTING MyKernel NUMBA_DISABLE_JIT SECURITY SpectralEmbedding TRITON_CACHE_DIR
     ZeroDivisionError
-    bash bibtex binomtest breast_cancer check_estimator chromium combined_ftest_5x2cv
-    cross_val_score crossover driver example fast ffast friedmanchisquare gaussian_kde ida_
-    imbalanced isotonic kneighbors_graph lowest march math native paired_ttest_5x2cv
-    paired_ttest_kfold_cv path plot_gallery posthoc_nemenyi_friedman pytest resolution
+    CorrelatedTTest MetricsSummaryDisplay all_results bash bibtex binomtest breast_cancer
+    check_estimator chromium cochrans_q combined_ftest_5x2cv cross_val_score crossover driver
+    eval_metric example example_tabarena_v0pt1_local fast ffast fit_time friedmanchisquare
+    gaussian_kde ida_ imbalanced isotonic kneighbors_graph leaderboard lite lowest march math
+    metric_error native neg_ paired_ttest_5x2cv paired_ttest_kfold_cv path plot_gallery
+    posthoc_nemenyi_friedman pytest reports resolution results_per_split score_test test_data
+    test_score
     test_check_param_validation test_docstring test_estimators_get_feature_names_out_error
     test_fit_docstring_attributes ttest_rel ulimit ward
 """
