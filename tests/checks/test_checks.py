@@ -1,5 +1,8 @@
 """``check_table``: each check finds what it is for, and says nothing of a plain table."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,6 +179,23 @@ def test_too_few_rows_to_tell():
     assert f"a difference below about {2.8 * np.sqrt(0.1 / 60):.2f}" in found.text
     frame = plain().assign(hospital=np.arange(600) % 3)
     assert codes(asked(frame, groups="hospital")) == ["few-rows"]
+
+
+def test_few_rows_of_a_rare_class_are_too_few_however_many_others_there_are():
+    frame = plain(2000)
+    frame["ill"] = np.where(np.arange(2000) % 125 == 0, "yes", "no")
+    (found,) = asked(frame)
+    assert found.code == "few-rows"
+    least = 2.8 * np.sqrt(0.1 / 16 + 0.1 / 1984) / 2
+    assert found.text.startswith(
+        f"With 16 rows of the rarest class, a difference below about {least:.2f}"
+    )
+
+
+def test_every_check_has_a_section_of_its_own():
+    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
+    assert sections == list(CODES.items())
 
 
 def of_test_file(frame, test):
