@@ -206,13 +206,30 @@ def test_the_version_to_cite_is_this_one():
     assert f"version: {mercer.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
-def test_the_table_of_changes_names_files_that_exist():
-    """It is what a newcomer begins with, and files move."""
+def _table_of_changes():
     (table,) = [
         section.text
         for section in sections(DOCS / "architecture.md")
         if section.title == "To change something"
     ]
+    return table
+
+
+def test_the_table_of_changes_names_what_its_files_have():
+    """A name in front of ``in`` or ``of`` and a file is one that the file has."""
+    found = re.findall(
+        r"(?:`(\w+)`(?:,| and) )?`(\w+)` (?:in|of) `([\w/]+\.py)`", _table_of_changes()
+    )
+    assert len(found) > 15
+    for *names, file in found:
+        text = (ROOT / "src" / "mercer" / file).read_text(encoding="utf-8")
+        for name in filter(None, names):
+            assert re.search(rf"\b{name}\b", text), f"architecture.md seeks {name} in {file}"
+
+
+def test_the_table_of_changes_names_files_that_exist():
+    """It is what a newcomer begins with, and files move."""
+    table = _table_of_changes()
     named = [span for span in spans(table) if re.search(r"/|\.(py|md|toml)$", span)]
     assert len(named) > 50
     outside = ("docs/", "tests/", "benchmarks/", "src/", "CONTRIBUTING")

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "projections",
         "explanations",
     },
-    "checks": {"comparison", "tables", "views"},
+    "checks": {"comparison", "tables"},
     "plots": set(),
     "studies": _ALL_ABOVE,
     "report": {"comparison", "studies", "views", "explanations"},

@@ -1,5 +1,8 @@
 """``check_table``: each check finds what it is for, and says nothing of a plain table."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,6 +181,23 @@ def test_too_few_rows_to_tell():
     assert codes(asked(frame, groups="hospital")) == ["few-rows"]
 
 
+def test_few_rows_of_a_rare_class_are_too_few_however_many_others_there_are():
+    frame = plain(2000)
+    frame["ill"] = np.where(np.arange(2000) % 125 == 0, "yes", "no")
+    (found,) = asked(frame)
+    assert found.code == "few-rows"
+    least = 2.8 * np.sqrt(0.1 / 16 + 0.1 / 1984) / 2
+    assert found.text.startswith(
+        f"With 16 rows of the rarest class, a difference below about {least:.2f}"
+    )
+
+
+def test_every_check_has_a_section_of_its_own():
+    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
+    assert sections == list(CODES.items())
+
+
 def of_test_file(frame, test):
     data = split_target(frame, "ill")
     return check_rows(
@@ -189,7 +209,8 @@ def test_a_test_file_that_is_not_such_as_the_table():
     assert of_test_file(plain(), plain(seed=1)) == []
     moved = plain(seed=1).eval("b = b + 3")
     (found,) = of_test_file(plain(), moved)
-    assert (found.code, found.columns[0]) == ("drift", "b")
+    assert (found.code, found.columns) == ("drift", ("b",))
+    assert "'b' alone tells 9" in found.text
     assert found.text.startswith("new.csv is not such as the table")
     other = plain(2000, seed=1)
     other = pd.concat([other[other["ill"] == "yes"], other[other["ill"] == "no"][:100]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mercer._system.words import percent
+from mercer._system.words import count_of, grouped, percent
 from mercer.cli._output import (
     Device,
     check_output,
@@ -93,7 +93,7 @@ def predict(
     with status(f"reading {table} …"):
         given = Reading(sheet, delimiter).read(table)
         new = match_columns(_without_known(given, card, keep or []), card.columns)
-    with status(f"predicting {len(new.frame)} rows …"):
+    with status(f"predicting {count_of(len(new.frame), 'row')} …"):
         answers = _answers(pipeline, card, new.frame)
         sets = None
         if coverage is not None:
@@ -119,8 +119,8 @@ def predict(
         _print_csv(answers)
         return
     counts = answers["predicted"].value_counts()
-    shown = ", ".join(f"{name}: {n}" for name, n in counts.head(10).items())
-    print(one_line(f"{len(answers)} rows written to {output} ({shown})"))
+    shown = ", ".join(f"{name}: {grouped(n)}" for name, n in counts.head(10).items())
+    print(one_line(f"{count_of(len(answers), 'row')} written to {output} ({shown})"))
 
 
 def _without_known(given: "Table", card: "ModelCard", keep: list[str]) -> "Table":
@@ -175,7 +175,8 @@ def _accuracy_note(given: "Table", card: "ModelCard", answers: "pd.DataFrame") -
     if known is None:
         return []
     share = percent(float((answers.loc[known.index, "predicted"] == known).mean()))
-    return [f"Column {card.target!r} is there: {share} of {len(known)} rows are predicted right."]
+    rows = count_of(len(known), "row")
+    return [f"Column {card.target!r} is there: {share} of {rows} are predicted right."]
 
 
 def _known_classes(given: "Table", card: "ModelCard") -> "pd.Series[Any] | None":

@@ -283,10 +283,10 @@ def _stand_ins(X: pd.DataFrame, seed: int) -> tuple[StandInsRecord, ...]:
 def _caution(stand_ins: Sequence[StandInsRecord]) -> str:
     """Say what shuffling does not see where columns say the same, and which ones do."""
     said = (
-        "Columns that say the same stand in for each other: when one is shuffled the other still "
+        "Columns that tell alike stand in for each other: when one is shuffled the other still "
         "tells, so that each can look unimportant though together they count."
     )
     if not stand_ins:
-        return f"{said} No two columns of numbers here are nearly the same in rank."
+        return f"{said} No two columns of numbers here have a rank correlation of {_ALIKE} or more."
     pairs = [f"{one.a} and {one.b} ({fixed(one.correlation, 2)})" for one in stand_ins]
     return f"{said} By rank correlation that may be so of {listed(pairs)}."

@@ -22,6 +22,7 @@ from mercer.models.files._archive import CARD, SCHEMA, parse
 
 TRUSTED = (
     # What a table is turned into.
+    "mercer.tables.preparing._class_shares.ClassShares",
     "mercer.tables.preparing._dummies.CategoryDummies",
     "mercer.tables.preparing._table_transformer.TableTransformer",
     "mercer.tables.preparing._transformers.SoftRankScaler",

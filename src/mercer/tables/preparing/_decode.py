@@ -36,8 +36,8 @@ def decode_rows(preprocessor: ColumnTransformer, Z: FloatArray) -> pd.DataFrame:
     found: dict[str, Any] = {}
     missing: dict[str, NDArray[np.bool_]] = {}
     for name, part, columns in preprocessor.transformers_:
-        if name not in preprocessor.output_indices_ or name == "remainder":
-            continue
+        if name not in preprocessor.output_indices_ or name in ("remainder", "share"):
+            continue  # What shares say, the dummies of the same column say better.
         block = np.asarray(Z, dtype=np.float64)[:, preprocessor.output_indices_[name]]
         if name in ("missing", "undated"):
             seen = part if name == "missing" else part.named_steps["missing"]

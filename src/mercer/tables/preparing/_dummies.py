@@ -103,14 +103,14 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.categories_: list[NDArray[np.str_]] = []
         self.infrequent_categories_: list[NDArray[np.str_]] = []
         has_missing = []
-        for column in _columns(self, X, reset=True):
+        for column in columns_of(self, X, reset=True):
             counts = np.bincount(column.codes + 1, minlength=len(column.categories) + 1)
             n_missing, counts = counts[0], counts[1:]
-            names = np.asarray(column.categories, dtype=object)
+            names = names_of(column)
             is_frequent = counts >= self.min_frequency
             is_frequent[np.argsort(-counts, kind="stable")[self.max_categories :]] = False
-            self.categories_.append(names[is_frequent].astype(str))
-            self.infrequent_categories_.append(names[~is_frequent].astype(str))
+            self.categories_.append(names[is_frequent])
+            self.infrequent_categories_.append(names[~is_frequent])
             has_missing.append(n_missing > 0)
         self.has_missing_ = np.array(has_missing, dtype=bool)
         return self
@@ -129,14 +129,14 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             All columns of the first feature, then those of the second, and so on.
         """
         check_is_fitted(self)
-        return self._dummies_of(list(_columns(self, X, reset=False)))
+        return self._dummies_of(list(columns_of(self, X, reset=False)))
 
     def _dummies_of(self, columns: Sequence[pd.Categorical]) -> FloatArray:
         widths = [self._n_dummies(feature) for feature in range(len(columns))]
         dummies = np.zeros((len(columns[0]), sum(widths)))
         rows = np.arange(len(dummies))
         for feature, column in enumerate(columns):
-            place = self._places(feature, column.categories)[column.codes]
+            place = self._places(feature, names_of(column))[column.codes]
             is_known = place >= 0
             dummies[rows[is_known], sum(widths[:feature]) + place[is_known]] = self.height
         return dummies
@@ -147,15 +147,13 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         )
         return n_frequent + (n_infrequent > 0) + int(self.has_missing_[feature])
 
-    def _places(self, feature: int, categories: pd.Index) -> NDArray[np.intp]:
+    def _places(self, feature: int, names: NDArray[np.str_]) -> NDArray[np.intp]:
         """Return which dummy each category, and last a missing value, sets; −1 is none."""
         frequent, infrequent = self.categories_[feature], self.infrequent_categories_[feature]
-        places = np.full(len(categories) + 1, -1, dtype=np.intp)
-        if len(categories):
-            names = np.asarray(categories, dtype=object).astype(str)
-            is_frequent, found = _found_among(frequent, names)
-            places[:-1][is_frequent] = found[is_frequent]
-            places[:-1][_found_among(infrequent, names)[0]] = len(frequent)
+        places = np.full(len(names) + 1, -1, dtype=np.intp)
+        is_frequent, found = found_among(frequent, names)
+        places[:-1][is_frequent] = found[is_frequent]
+        places[:-1][found_among(infrequent, names)[0]] = len(frequent)
         if self.has_missing_[feature]:
             places[-1] = self._n_dummies(feature) - 1
         return places
@@ -203,7 +201,12 @@ class CategoryDummies(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _found_among(
+def names_of(column: pd.Categorical) -> NDArray[np.str_]:
+    """Return the categories of a column, in alphabetical order."""
+    return np.array([str(name) for name in column.categories], dtype=str)
+
+
+def found_among(
     known: NDArray[np.str_], names: NDArray[np.str_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Return which names are known, and the place of each in the alphabet of the known ones."""
@@ -213,7 +216,7 @@ def _found_among(
     return known[places] == names, places
 
 
-def _columns(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]:
+def columns_of(estimator: Any, X: Any, *, reset: bool) -> Iterator[pd.Categorical]:
     """Check X and yield its columns as text, the codes of missing values −1."""
     if isinstance(X, pd.DataFrame) and len(X) and X.shape[1]:
         validate_data(estimator, X, reset=reset, skip_check_array=True)

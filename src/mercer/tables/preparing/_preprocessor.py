@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mercer.tables._table import Column
+from mercer.tables.preparing._class_shares import ClassShares
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._table_transformer import TableTransformer
 from mercer.tables.preparing._transformers import DateFeatures, FeatureClipper, SoftRankScaler
@@ -35,7 +36,9 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
     date        days since 1970, year, month, day of the week (hour where there are
                 times); each as a number
     category    one 0/1 column for each category; a missing value is a category, those
-                with fewer than 5 rows are one, and at most 100 are told apart
+                with fewer than 5 rows are one, and at most 100 are told apart; of more
+                than 100, also how often each class was among the rows of this one,
+                as other folds of the training rows have it
     missing     a 0/1 column for each number or date with missing values in training
     ==========  =======================================================================
 
@@ -81,6 +84,11 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
     used = [column for column in columns if column.used]
     numbers = [column.name for column in used if column.kind == "number"]
     categories = [column.name for column in used if column.kind == "category"]
+    many = [
+        column.name
+        for column in used
+        if column.kind == "category" and column.n_unique > _MAX_CATEGORIES
+    ]
     dates = [column for column in used if column.kind == "date"]
     days = [column.name for column in dates if not has_time(column.style)]
     times = [column.name for column in dates if has_time(column.style)]
@@ -99,6 +107,7 @@ def make_preprocessor(columns: Sequence[Column], *, scale: bool | str = True) ->
             [*days, *times],
         ),
         ("category", _dummies(0.5 if scale == "soft-ranks" else 1.0), categories),
+        ("share", ClassShares(), many),
     ]
     parts = [part for part in parts if part[2]]
     if not parts:
@@ -115,6 +124,8 @@ def is_preprocessor(transformer: Any) -> bool:
         match name:
             case "category":
                 is_ours = isinstance(part, CategoryDummies)
+            case "share":
+                is_ours = isinstance(part, ClassShares)
             case "missing":
                 is_ours = isinstance(part, MissingIndicator)
             case "number" | "date" | "time" | "undated":
@@ -134,6 +145,8 @@ def source_columns(preprocessor: ColumnTransformer) -> list[str]:
         match name:
             case "category":
                 times = [len(part.names_of(k)) for k in range(len(columns))]
+            case "share":
+                times = [part.n_numbers_] * len(columns)
             case "missing":
                 times = np.isin(np.arange(len(columns)), part.features_)
             case "undated":

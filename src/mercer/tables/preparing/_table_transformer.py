@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer._arrays import FloatArray
 from mercer._sklearn import returns_arrays
+from mercer.tables.preparing._class_shares import ClassShares
 from mercer.tables.preparing._dummies import CategoryDummies
 from mercer.tables.preparing._transformers import days_since_1970
 from mercer.tables.typing._cells import as_text
@@ -60,6 +61,8 @@ def _numbers_of(name: str, part: Any, columns: Sequence[pd.Series]) -> FloatArra
     """
     if isinstance(part, CategoryDummies):
         return part._dummies_of([as_text(column) for column in columns])
+    if isinstance(part, ClassShares):
+        return part._shares_of([as_text(column) for column in columns])
     if _KINDS[name] == "f":
         block = np.column_stack([column.to_numpy(dtype=np.float64) for column in columns])
         if np.isinf(block).any():

@@ -34,7 +34,6 @@ from mercer.tables.typing._numbers import (
 )
 
 _MOST_MISSING = 0.95  # A column is not used if a larger share of its rows have no value.
-_MOST_CATEGORIES = 1000
 _FEW_CATEGORIES = 10  # Up to this many texts are categories, however small the table is.
 _ROWS_PER_CATEGORY = 2  # More texts are categories if they have as many rows on average.
 _WORDS_OF_TEXT = 3  # Other values are text if they have as many words on average.
@@ -274,7 +273,7 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     elif kind == "text":
         reason = f"free text ({count_of(n_unique, 'different value')})"
     else:
-        reason = f"{n_unique} different values in {count_of(n - n_missing, 'row')}"
+        reason = f"{count_of(n_unique, 'different value')} in {count_of(n - n_missing, 'row')}"
         if units := units_of(texts.categories):
             reason += f", numbers in several units: {listed(units)}"
     return _column(name, kind, asked, n, n_missing, reason, **facts)
@@ -283,7 +282,7 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
 def _kind_of_text(categories: pd.Index, n_unique: int, n_present: int) -> str:
     is_repeated = n_unique * _ROWS_PER_CATEGORY <= n_present
     is_few = n_unique <= _FEW_CATEGORIES and n_unique < n_present
-    if is_few or (is_repeated and n_unique <= _MOST_CATEGORIES):
+    if is_few or is_repeated:
         return "category"
     words = np.mean([len(text.split()) for text in categories])
     return "text" if words >= _WORDS_OF_TEXT else "identifier"
