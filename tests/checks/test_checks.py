@@ -1,5 +1,8 @@
 """``check_table``: each check finds what it is for, and says nothing of a plain table."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,6 +181,23 @@ def test_too_few_rows_to_tell():
     assert codes(asked(frame, groups="hospital")) == ["few-rows"]
 
 
+def test_few_rows_of_a_rare_class_are_too_few_however_many_others_there_are():
+    frame = plain(2000)
+    frame["ill"] = np.where(np.arange(2000) % 125 == 0, "yes", "no")
+    (found,) = asked(frame)
+    assert found.code == "few-rows"
+    least = 2.8 * np.sqrt(0.1 / 16 + 0.1 / 1984) / 2
+    assert found.text.startswith(
+        f"With 16 rows of the rarest class, a difference below about {least:.2f}"
+    )
+
+
+def test_every_check_has_a_section_of_its_own():
+    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
+    assert sections == list(CODES.items())
+
+
 def of_test_file(frame, test):
     data = split_target(frame, "ill")
     return check_rows(
@@ -261,6 +281,27 @@ def test_help_of_a_block_is_the_loss_of_the_nearest_row_outside():
     assert found.outside == pytest.approx(literal)
     assert found.pvalue == 0.005
     assert found.random > 0.7
+
+
+def test_blocks_of_one_class_are_no_help_by_that_alone():
+    """Without its own half of its class a row finds fewer of its class: chance does the same."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(200, 3))), np.arange(200) // 100
+    found = measure_help(X, y, np.arange(200) // 50, rng)
+    assert found.outside == pytest.approx(1 / 3, abs=0.1)
+    assert found.random == pytest.approx(1 / 3, abs=0.1)
+    assert found.pvalue > 0.01
+
+
+def test_rows_as_near_as_each_other_are_no_help_by_their_place():
+    """Sorted by class, with few different rows: no neighbour is nearer than many others."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 2, (400, 2)).astype(float)), np.arange(400) // 200
+    for blocks in (rng.integers(0, 40, 400), np.arange(400) // 20):
+        found = measure_help(X, y, blocks, rng)
+        assert abs(found.random - found.outside) < 0.05
+        assert found.outside == pytest.approx(0.5, abs=0.07)
+        assert found.pvalue > 0.01
 
 
 def test_blocks_at_random_are_no_help_more_often_than_the_level_says():

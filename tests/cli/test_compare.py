@@ -293,10 +293,14 @@ def test_few_rounds_are_said_with_the_command_for_more(table, tmp_path, here, ca
     ("rounds", "budget", "longer"), [(1, 9, "90s"), (2, 120, "10m"), (4, 90, "4m")]
 )
 def test_the_longer_budget_is_for_ten_rounds(rounds, budget, longer):
-    few = SimpleNamespace(has_few_rounds=True, interrupted=False, rounds=range(rounds))
+    few = SimpleNamespace(
+        has_few_rounds=True, interrupted=False, is_complete=False, rounds=range(rounds)
+    )
     command = longer_command({"": "a b.csv", "--target": "y", "--metric": None}, few, budget)
     assert command == f"mercer compare 'a b.csv' --target y --budget {longer}"
     few.interrupted = True
+    assert longer_command({"": "t.csv"}, few, budget) is None
+    few.interrupted, few.is_complete = False, True  # there are no more groups or times
     assert longer_command({"": "t.csv"}, few, budget) is None
 
 

@@ -118,3 +118,27 @@ def test_datasets_says_what_a_study_would_skip(capsys):
     assert "mercer reproduce fisher would skip Table 1: Banana" in out
     assert "mercer reproduce equivalences all data are here" in out
     assert "not available: FERET" in out
+
+
+def test_one_study_again_leaves_the_others_on_the_page(capsys, study, tmp_path):
+    other = tmp_path / "second.py"
+    text = Path(study).read_text("utf-8")
+    text = text.replace("Neighbours on iris", "Once more").replace('"neighbours"', '"second"')
+    other.write_text(text, encoding="utf-8")
+    page = tmp_path / "mercer-results" / "report.html"
+    run(capsys, study)
+    _, out, _ = run(capsys, str(other))
+    assert "second" in out
+    assert "neighbours 1" not in out
+    html = page.read_text("utf-8")
+    assert "Neighbours on iris" in html
+    assert "Once more" in html
+    cells = page.with_name("cells.csv").read_text("utf-8").splitlines()
+    run(capsys, study)
+    again = page.with_name("cells.csv").read_text("utf-8").splitlines()
+    assert [line.split(",")[:5] for line in sorted(again)] == [
+        line.split(",")[:5] for line in sorted(cells)
+    ]
+    assert page.read_text("utf-8").count("Neighbours on iris") == html.count("Neighbours on iris")
+    run(capsys, study, "--quick")  # Quick figures do not stand beside full ones.
+    assert "Once more" not in page.read_text("utf-8")

@@ -94,9 +94,9 @@ def test_the_sentence_names_the_better_one_first():
     result = corrected_t_test(*scores, n_train=2, n_test=1)
     low, high = result.interval
     assert low < -1 / 3 < high
+    as_b_sees_it = f"{-high:.3g} to {-low:.3g}".replace("-", "−")
     assert str(result).startswith(
-        "B scores 0.333 better than A on average over 3 splits "
-        f"(95 % interval {-high:.3g} to {-low:.3g}); "  # as B sees it
+        f"B scores 0.333 better than A on average over 3 splits (95 % interval {as_b_sees_it}); "
     )
     assert (result.favours, result.effect < 0) == ("B", True)
     assert corrected_t_test(*scores[::-1], n_train=2, n_test=1).favours == "A"

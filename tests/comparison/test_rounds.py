@@ -163,7 +163,7 @@ def test_the_slowest_is_left_out_where_a_second_round_would_not_fit(clock):
     assert len(found.rounds) == 3  # 8 s, and twice 2 s
     assert list(found.scores) == ["a", "b"]
     assert list(found.notes) == ["slow"]
-    assert "a fit takes 6 s" in found.notes["slow"]
+    assert "a fit takes 6.0 s" in found.notes["slow"]
     assert found.summary.index[-1] == "slow"
     assert np.isnan(found.summary.loc["slow", "score"])
     assert "slow" in str(found)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from mercer.comparison import (
     corrected_rows_test,
@@ -72,6 +73,14 @@ def test_rules_of_rows_are_the_public_tests(report, draws):
     assert report.mcnemar_rule(arrays).tolist() == mcnemar
     assert report.rows_rule(arrays, 10).tolist() == once
     assert report.rows_rule(arrays, 20).tolist() == twice
+
+
+def test_signed_ranks_with_ties_and_zeros_are_scipy_s(report):
+    rng = np.random.default_rng(1)
+    for n in (5, 8, 20):
+        gaps = rng.integers(-2, 5, n) / 8
+        expected = stats.wilcoxon(gaps, alternative="greater").pvalue
+        assert report.signed_rank_pvalue(gaps) == pytest.approx(expected)
 
 
 def test_the_literal_rule_of_autorank_is_autorank_s(report, capsys):

@@ -59,13 +59,13 @@ def _as_before(model, method, value, before, n_classes):
 
 @every_subject
 @pytest.mark.parametrize("n_features", [4, 20])
-@pytest.mark.parametrize("offset", [-1000.0, 2.0**24])
-def test_the_origin_says_nothing(subject, n_features, offset):
+def test_the_origin_says_nothing(subject, n_features):
     subject.held_to("offset")
     data = rows(3, n_features)
     expected = answers(subject.fit(data.X, data.y), data.new, subject.methods)
-    moved = subject.fit(data.X + offset, data.y)
-    assert_close(answers(moved, data.new + offset, subject.methods), expected, 1e-6)
+    for offset in (-1000.0, 2.0**24):
+        moved = subject.fit(data.X + offset, data.y)
+        assert_close(answers(moved, data.new + offset, subject.methods), expected, 1e-6)
 
 
 @every_subject
@@ -92,13 +92,13 @@ def test_a_weight_is_a_number_of_copies(subject, n_classes):
 
 
 @every_weighted
-@pytest.mark.parametrize("power", [-6, 0.3, 6])
-def test_a_common_factor_of_weights_that_are_not_whole_says_nothing(subject, power):
+def test_a_common_factor_of_weights_that_are_not_whole_says_nothing(subject):
     data = rows(3)
     weights = np.random.default_rng(2).uniform(0.2, 3, len(data.X))
-    fits = (subject.fit(data.X, data.y, sample_weight=w) for w in (weights, weights * 10**power))
-    expected, found = (answers(fit, data.new, subject.methods) for fit in fits)
-    assert_close(found, expected, subject.tolerance)
+    fits = (subject.fit(data.X, data.y, sample_weight=weights * 10**p) for p in (0, -6, 0.3, 6))
+    expected, *found = (answers(fit, data.new, subject.methods) for fit in fits)
+    for one in found:
+        assert_close(one, expected, subject.tolerance)
 
 
 @every_weighted

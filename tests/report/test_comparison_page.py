@@ -454,8 +454,8 @@ def test_without_importances_there_is_no_section(page):
 
 def rare_classes():
     lines = [
-        {"threshold": 0.5, "recall": 0.25, "precision": None, "alarms": 0.0},
-        {"threshold": 0.05, "recall": 1.0, "precision": 0.5, "alarms": 12.34},
+        {"named": 5, "threshold": 0.5, "recall": 0.25, "precision": 1.0, "alarms": 0.0},
+        {"named": 20.1, "threshold": 0.052, "recall": 1.0, "precision": 0.5, "alarms": 12.34},
     ]
     models = [{"model": "fisher", "lines": lines}]
     return [
@@ -469,9 +469,9 @@ def test_rare_classes_have_a_table_of_thresholds(tmp_path):
     path = write_comparison_report(write_folder(tmp_path, content=content))
     said = _part(path, "rare")
     assert "50 of the 1 000 test rows of all rounds (5.0 %)" in said
-    assert "0.5 25.0 % – 0.0" in said
-    assert "0.05 100.0 % 50.0 % 12.3" in said
-    assert "None of the leaders gives probabilities" in said
+    assert "5 0.5 25.0 % 100.0 % 0.0" in said
+    assert "20.1 0.052 100.0 % 50.0 % 12.3" in said
+    assert "None of the leaders gives probabilities or scores" in said
     assert NASTY not in path.read_text(encoding="utf-8")
 
 

@@ -199,3 +199,17 @@ def test_kinds_that_are_asked_for() -> None:
 def test_target_is_left_out() -> None:
     frame = pd.DataFrame({"a": [1, 2], "y": [1, 2]})
     assert [column.name for column in describe_columns(frame, "y")] == ["a"]
+
+
+def test_a_column_is_shown_in_a_short_line():
+    many = pd.DataFrame(
+        {"shop": [f"shop no. {k % 2000} of all the many shops" for k in range(6000)]}
+    )
+    (column,) = describe_columns(many)
+    assert len(column.categories) == 2000
+    assert repr(column) == (
+        "<Column 'shop': category; shop no. 0 of all the many sh…, shop no. 1 of all the many sh…, "
+        "shop no. 10 of all the many s…, …>"
+    )
+    (column,) = describe_columns(pd.DataFrame({"of": ["earth"] * 3}))
+    assert repr(column) == "<Column 'of': constant, not used; it is 'earth' in every row; earth>"

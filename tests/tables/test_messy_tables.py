@@ -55,7 +55,12 @@ def made(seed: int) -> tuple[pd.DataFrame, dict[str, str]]:
     for k in range(rng.integers(1, 3)):
         names = [f"kind {chr(97 + i)}" for i in range(rng.integers(2, 12))]
         categories[f"category {k}"] = messy(rng.choice(names, N).tolist(), rng, with_junk=False)
+    shops = [f"shop {i:03d}" for i in rng.integers(0, 120, 2 * N)]
+    often = sorted(shops, key=shops.count, reverse=True)[:N]
+    categories["shop"] = messy(rng.permutation(often).tolist(), rng, with_junk=False)
     useless = {
+        "none": [str(rng.choice(GAPS[:5])) for _ in range(N)],
+        "hardly": [f"{x:.2f}" if x > 1.97 else "" for x in np.linspace(0, 2, N)],
         "no.": [str(i + 1) for i in range(N)],
         "who": [f"P{i:04d}-{rng.integers(99)}" for i in range(N)],
         "remark": [f"this is remark no. {i} of many" for i in range(N)],
@@ -88,3 +93,10 @@ def test_no_useful_column_is_lost_and_each_loss_is_named(seed, tmp_path):
     numbers = data.X[[name for name, kind in kinds.items() if kind == "number"]]
     assert (numbers.isna().mean() < 0.2).all()
     assert (numbers.nunique() > 10).all()
+
+
+def test_headers_that_are_there_twice_are_refused_by_name(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("size,class, size\n1,a,2\n2,b,3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"2 columns named 'size' \(columns 1, 3\)"):
+        read_table(path)

@@ -355,3 +355,13 @@ def test_a_workbook_names_its_other_sheets(tmp_path: Path) -> None:
     with pytest.raises(LookupError, match=r"no column 'Juli' .*other sheets: 'June' and 'July'"):
         describe_columns(table, "Juli")
     assert read_table(path, sheet="July").other_sheets == ("May", "June")
+
+
+def test_an_empty_sheet_is_refused_with_the_names_of_the_others(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "year.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame().to_excel(book, sheet_name="Cover", index=False)
+        pd.DataFrame({"size": [1, 2]}).to_excel(book, sheet_name="May", index=False)
+    with pytest.raises(ValueError, match=r"Sheet 'Cover' of .* is empty: .* another sheet: .*May"):
+        read_table(path)

@@ -17,6 +17,7 @@ from pickle import PickleError
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from mercer._system.processes import end_with_parent, start_process
+from mercer._system.words import duration
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -30,7 +31,7 @@ class TookTooLongError(Exception):
     """A task was stopped after these seconds, the most that it was given."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"It was stopped after {seconds:.2g} s.")
+        super().__init__(f"It was stopped after {duration(seconds)}.")
         self.seconds = seconds
 
 

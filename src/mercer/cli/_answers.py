@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mercer._system.words import percent
+from mercer._system.words import count_of, percent
 from mercer.cli._sets import NamedSets, SetCounts
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class Answers:
         is_known = len(self._classes_known) > 1  # else a share of right answers says nothing
         if is_known:
             share = percent(self._n_right / self._n_known)
+            rows = count_of(self._n_known, "row")
             notes.append(
-                f"Column {self._card.target!r} is there: {share} of {self._n_known} rows are "
-                "predicted right."
+                f"Column {self._card.target!r} is there: {share} of {rows} are predicted right."
             )
         if self._far is not None:
             notes += self._far.sentences()

@@ -152,6 +152,8 @@ def compare(
                 "a table": table, "--target": target, "--models": models, "--costs": costs,
                 "--recall": recall, "--budget": budget, "--rows": rows, "--jobs": jobs,
                 "--scheduler": scheduler, "--exclude": exclude, "--kind": kind,
+                "--groups": groups, "--time": time_column, "--test": test,
+                "--strict": strict or None,
             }
         )  # fmt: skip
         asked = {"metric": metric, "better": better, "test_share": test_share, "rope": rope}

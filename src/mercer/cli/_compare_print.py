@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         RoundsProgress,
     )
 
+_LONGEST_METRIC = 10  # characters of a name that is the head of a column
 _MOST_COLUMNS = 5  # So many of the columns that count are printed.
 _STYLES = {"best": "bold green", "worse": "red"}
 
@@ -127,17 +128,21 @@ def _print_decisions(
 
 
 def _print_rare_class(screen: Console, rare: "RareClassRecord") -> None:
-    """Print what it takes the best model that gives probabilities to find a rare class."""
+    """Print what it takes the best of the leaders to find a rare class."""
     if not rare.models:
         return
     first = rare.models[0]
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in ("from probability", "found", "right when named", "false alarms in 1 000 rows"):
+    for head in ("named", "from", "found", "right when named", "false alarms"):
         table.add_column(head, justify="right", no_wrap=True)
     for line in first.lines:
         shares = percent(line.recall), percent(line.precision)
-        table.add_row(significant(line.threshold), *shares, fixed(line.alarms, 1))
-    screen.print(f"\nTo find {escape(one_line(rare.name))}, by {escape(first.model)}:")
+        numbers = significant(line.named, 3), significant(line.threshold, 2)
+        table.add_row(*numbers, *shares, fixed(line.alarms, 1))
+    screen.print(
+        f"\nTo find {escape(one_line(rare.name))} by {escape(first.model)}, if so many of 1 000 "
+        "rows are named:"
+    )
     screen.print(table)
 
 
@@ -196,10 +201,12 @@ def ranking_table(
     metric: str, models: "Sequence[ModelRecord]", level: float, *, costs: bool = True
 ) -> Table:
     """Return a ranking; the metric has its short name, so that all fits 80 columns."""
-    heads = [metric, f"{confidence(level)} interval", "against the best"]
+    # Where its name is long too, it stands on two lines.
+    name = metric.replace("-", "-\n") if len(metric) > _LONGEST_METRIC else metric
+    heads = [name, f"{confidence(level)} interval", "against the best"]
     table = Table("model", box=None, header_style="bold", pad_edge=False)
     for column in (*heads, "fit", "size") if costs else heads:
-        is_number = column in (metric, "fit", "size")
+        is_number = column in (name, "fit", "size")
         table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
     for model in models:
         style = _STYLES.get(model.against_best or "", "dim")

@@ -64,7 +64,7 @@ def fit(
         bool,
         typer.Option(
             "--rows/--no-rows",
-            help="Whether up to 1000 training rows go into the file, where they can be read; "
+            help="Whether up to 1 000 training rows go into the file, where they can be read; "
             "they say how familiar new rows are.",
         ),
     ] = True,
@@ -79,7 +79,7 @@ def fit(
     """Fit a model on a table and save it, with what it needs to read new tables.
 
     It is judged first, by 3 folds: on rows that it was fitted without.
-    Then it is fitted on all rows.  Folds are made of 10000 rows at most.
+    Then it is fitted on all rows.  Folds are made of 10 000 rows at most.
     Answers follow costs, or find a class for sure, where --costs or --recall says so.
 
     Example: [bold]mercer fit people.csv --target income -o income.skops[/bold]

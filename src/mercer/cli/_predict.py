@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mercer._system.words import count_of, grouped
 from mercer.cli._answers import Answers
 from mercer.cli._output import (
     Device,
@@ -137,8 +138,9 @@ def predict(
         print_json(_as_json(answers, card, output, notes, lines))
     elif output is not None:
         print_notes(notes)
-        shown = ", ".join(f"{name}: {n}" for name, n in answers.counts.most_common(10))
-        print(one_line(f"{answers.counts.total()} rows written to {output} ({shown})"))
+        shown = ", ".join(f"{name}: {grouped(n)}" for name, n in answers.counts.most_common(10))
+        n_rows = count_of(answers.counts.total(), "row")
+        print(one_line(f"{n_rows} written to {output} ({shown})"))
 
 
 def _reasons(

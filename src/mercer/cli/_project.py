@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mercer._system.words import count_of
 from mercer.cli._output import check_output, one_line, print_json, print_notes, status
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
@@ -45,7 +46,7 @@ def project(
     reading = Reading(sheet, delimiter, column_kinds(exclude, kind, target))
     with status(f"reading {table} …") as show:
         data = split_target(reading.read(table), target, kinds=reading.kinds)
-        show(f"mapping {len(data.y)} rows …")
+        show(f"mapping {count_of(len(data.y), 'row')} …")
         found = project_table(data, method, random_state=seed)
     notes = [*data.notes, *found.notes]
     write_table(found, output)
@@ -70,5 +71,5 @@ def project(
         )
         return
     print_notes(notes)
-    print(one_line(f"{n_rows} rows written to {output} (row, x, y, class, held_out)"))
+    print(one_line(f"{count_of(n_rows, 'row')} written to {output} (row, x, y, class, held_out)"))
     print(one_line(f"The page: {page}"))

@@ -161,15 +161,16 @@ class OtherMetricRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRecord:
-    """What comes of naming a class from a probability on, over the test rows of all rounds.
+    """What comes of naming a class from a probability or score on, over the tests of all rounds.
 
-    The share of the class that is found, the share of what is named that is so (None where nothing
-    is), and false alarms in 1 000 rows.
+    How many of 1 000 rows are named, the share of the class that is found, the share of what is
+    named that is so, and false alarms in 1 000 rows.
     """
 
+    named: float
     threshold: float
     recall: float
-    precision: float | None
+    precision: float
     alarms: float
 
 
@@ -183,7 +184,7 @@ class ModelThresholdsRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RareClassRecord:
-    """A rare class, and what it takes the leaders that give probabilities to find it.
+    """A rare class, and what it takes the leaders to find it.
 
     ``rows`` of the ``tested`` rows of all rounds are of it.
     """

@@ -130,7 +130,10 @@ def write_reasons_page(
         notes=list(notes),
         leading=listed([one.column for one in found.columns[:3]]),
         largest_weight=max((max(one.log_loss, 0.0) for one in found.columns), default=0.0) or 1.0,
-        curves=_curves(found),
+        curves=[
+            _of_numbers(one) if one.values.dtype.kind in "fiuM" else _of_categories(one)
+            for one in found.curves
+        ],
         scale_of=partial(_scale_of, largest=_largest_share(found.rows)),
         answers=_answers(found.rows),
         n_parts=_PARTS,
@@ -181,15 +184,6 @@ def _cells_of(row: "ExplainedRow") -> list[str]:
     return [part.column for part in row.parts[:_CELLS]]
 
 
-def _curves(found: "TableReasons") -> list[dict[str, Any]]:
-    """Return what is drawn of each leading column: a figure, or lines of a table."""
-    return [_of_numbers(one) if _is_ordered(one) else _of_categories(one) for one in found.curves]
-
-
-def _is_ordered(curve: "PartialDependence") -> bool:
-    return bool(curve.values.dtype.kind in "fiuM")
-
-
 def _shown_classes(curve: "PartialDependence") -> list[int]:
     """Return the classes that are drawn: of two, the last; of many, those that change most."""
     n_classes = len(curve.classes)
@@ -220,7 +214,7 @@ def _of_numbers(curve: "PartialDependence") -> dict[str, Any]:
     top = 1.0 if shares[:, shown].max(initial=0.0) > 0.5 else 0.5
     panel = {
         "x_label": f"{curve.column} (year)" if values.dtype.kind == "M" else curve.column,
-        "y_label": _of_class(curve, shown),
+        "y_label": "probability" + (f" of {curve.classes[shown[0]]}" if len(shown) == 1 else ""),
         "layers": layers,
         "domain": [float(x[kept].min()), float(x[kept].max()), 0.0, top],
     }
@@ -231,10 +225,6 @@ def _of_numbers(curve: "PartialDependence") -> dict[str, Any]:
     ]
     return {"column": curve.column, "figure": draw_panel(panel), "missing": listed(missing),
             "lines": [], "classes": []}  # fmt: skip
-
-
-def _of_class(curve: "PartialDependence", shown: list[int]) -> str:
-    return f"probability of {curve.classes[shown[0]]}" if len(shown) == 1 else "probability"
 
 
 def _in_years(dates: Any) -> Any:

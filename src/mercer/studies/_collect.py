@@ -16,6 +16,7 @@ from mercer._system.formulas import neutralised
 from mercer._system.vocabulary import JUDGED, MISSED, STUDY_TABLES
 from mercer.studies._jobs import Job, Plan
 from mercer.studies._model import Published, Row, Study, Table
+from mercer.studies._other_studies import OtherStudies
 from mercer.studies._store import Stored, read_outcome, write_atomically
 
 # Neither a number, its spread nor its dimension; no replicates, and nothing that they tell.
@@ -86,6 +87,10 @@ def collect(
         f"{name}.csv": neutralised(frame).to_csv(index=False, lineterminator="\n")
         for name, frame in tables.items()
     }
+    others = OtherStudies.of(output, run)
+    described = others.with_those(described)
+    run |= {"studies": [one["name"] for one in described], "kept": sorted(others.names)}
+    texts = {name: others.appended(name, text) for name, text in texts.items()}
     for name, content in (("studies", described), ("run", run)):
         texts[f"{name}.json"] = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     with moved_in_whole(output, "run.json") as place:

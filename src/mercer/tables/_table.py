@@ -14,7 +14,7 @@ from mercer.tables._sentences import MissingPackageError
 USABLE = ("number", "category", "date")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
     """One column of a table.
 
@@ -52,6 +52,13 @@ class Column:
     examples: tuple[str, ...] = ()
     style: str = ""
     categories: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return name, kind and some values in a line, of a column of thousands too."""
+        shown = [text if len(text) <= 30 else f"{text[:29]}…" for text in self.examples]
+        values = ", ".join([*shown, *(["…"] if self.n_unique > len(shown) else [])])
+        told = [self.kind if self.used else f"{self.kind}, not used", self.reason, values]
+        return f"<Column {quoted(self.name)}: {'; '.join(filter(None, told))}>"
 
 
 @dataclass(frozen=True, eq=False)

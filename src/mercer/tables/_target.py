@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mercer._system.words import count_of, quoted
+from mercer._system.words import count_of, grouped, quoted
 from mercer.tables._sentences import listed
 from mercer.tables._table import Column, LabelledTable, as_table
 from mercer.tables.typing._cells import as_numbers, as_text, is_number
@@ -17,6 +17,7 @@ from mercer.tables.typing._match import typed_frame
 _FEW_CLASSES = 20  # Up to this many different values are classes without doubt.
 _ROWS_PER_CLASS = 5  # More numbers are a quantity if they have fewer rows on average.
 _MOST_CLASSES = 1000
+_MOST_NAMES = 20  # At most this many columns that are not used are named in a note.
 _MOST_NOTES = 10  # At most this many notes tell of columns that are read in a particular way.
 
 
@@ -135,13 +136,14 @@ def _check_classes(values: pd.Series, classes: pd.Categorical, counts: Any, wher
             is_fraction or n_rows < _ROWS_PER_CLASS * n_classes or n_classes > _MOST_CLASSES
         ):
             raise ValueError(
-                f"{n_classes} different numbers in {where} look like a quantity (regression), not "
-                "classes: choose another target, or make classes of it, such as low and high."
+                f"{count_of(n_classes, 'different number')} in {where} look like a quantity "
+                "(regression), not classes: choose another target, or make classes of it, such as "
+                "low and high."
             )
     elif many and (2 * n_classes > n_rows or n_classes > _MOST_CLASSES):
         raise ValueError(
-            f"{n_classes} different values in {count_of(n_rows, 'row')} of {where} look like names "
-            "or text, not classes: choose another target."
+            f"{count_of(n_classes, 'different value')} in {count_of(n_rows, 'row')} of {where} "
+            "look like names or text, not classes: choose another target."
         )
 
 
@@ -157,8 +159,9 @@ def _column_notes(columns: list[Column]) -> list[str]:
     unused = [column for column in columns if not column.used]
     notes = []
     if unused:
-        shown = ", ".join(f"{quoted(column.name)} ({column.kind})" for column in unused[:5])
-        more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
+        named = unused[:_MOST_NAMES]
+        shown = ", ".join(f"{quoted(column.name)} ({column.kind})" for column in named)
+        more = f" and {grouped(len(unused) - len(named))} more" if len(unused) > len(named) else ""
         are = "is" if len(unused) == 1 else "are"
         notes.append(f"{count_of(len(unused), 'column')} {are} not used: {shown}{more}.")
     by_reason: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._system.words import count_of
+from mercer._system.words import count_of, duration
 from mercer._system.workers import Limit, TookTooLongError, Workers, no_limit
 from mercer.comparison.engine._checkpoint import Checkpoint
 from mercer.comparison.engine._fit import Fit, Task, as_fit
@@ -147,7 +147,8 @@ class RoundsPlan:
                 break
         for name in waiting:
             self.notes[name] = (
-                f"left out: one fit takes more than {stopped[name]:.2g} s, its share of the budget"
+                f"left out: one fit takes more than {duration(stopped[name])}, its share of the "
+                "budget"
                 if name in stopped
                 else "left out: the budget was used up before its first fit was done"
             )
@@ -163,8 +164,8 @@ class RoundsPlan:
             return
         for name in by_speed[len(kept) :]:
             self.notes[name] = (
-                f"left out after one round: a fit takes {times[name]:.2g} s, and a second round "
-                "with it would overrun the budget"
+                f"left out after one round: a fit takes {duration(times[name])}, and a second "
+                "round with it would overrun the budget"
             )
 
     def _next_rounds(self, n_workers: int) -> list[int]:

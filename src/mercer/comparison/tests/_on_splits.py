@@ -149,7 +149,7 @@ def corrected_t_test(
     >>> from mercer.comparison import corrected_t_test
     >>> a, b = [0.9, 0.8, 0.9, 0.8], [0.8, 0.8, 0.7, 0.7]
     >>> print(corrected_t_test(a, b, n_train=75, n_test=25))  # doctest: +NORMALIZE_WHITESPACE
-    A scores 0.1 better than B on average over 4 splits (95 % interval -0.0985 to 0.298);
+    A scores 0.1 better than B on average over 4 splits (95 % interval −0.0985 to 0.298);
     that could be chance (p = 0.21)
     """
     return paired_t(
@@ -282,7 +282,7 @@ def five_by_two_t_test(
     >>> a = [[0.92, 0.88], [0.91, 0.90], [0.93, 0.89], [0.90, 0.90], [0.92, 0.91]]
     >>> b = [[0.90, 0.87], [0.90, 0.86], [0.90, 0.88], [0.88, 0.90], [0.91, 0.87]]
     >>> print(five_by_two_t_test(a, b))  # doctest: +NORMALIZE_WHITESPACE
-    A scores 0.02 better than B on the first of ten halves (95 % interval -0.0222 to 0.0622);
+    A scores 0.02 better than B on the first of ten halves (95 % interval −0.0222 to 0.0622);
     that could be chance (p = 0.28)
     """
     return _five_by_two(

@@ -15,7 +15,7 @@ from scipy import stats
 from sklearn.utils import column_or_1d
 
 from mercer._arrays import FloatArray
-from mercer._system.words import confidence, p_value
+from mercer._system.words import confidence, p_value, significant
 
 # Scores that differ by less than this share of the largest one are equal: 0.9 - 0.8 and
 # 0.2 - 0.1 are not the same number in floating point, but they are the same difference.
@@ -136,12 +136,12 @@ def largest(*arrays: FloatArray) -> float:
 
 
 def interval_phrase(interval: tuple[float, float], level: float, *, effect: float) -> str:
-    """Write an interval as the one named first sees it: ``95 % interval -0.01 to 0.03``."""
+    """Write an interval as the one named first sees it: ``95 % interval −0.01 to 0.03``."""
     low, high = interval if effect >= 0 else (0 - interval[1], 0 - interval[0])
     percent = confidence(level)
     if isnan(low) or isinf(low):
         return f"no {percent} interval" if isnan(low) else f"no finite {percent} interval"
-    return f"{percent} interval {low:.3g} to {high:.3g}"
+    return f"{percent} interval {significant(low, 3)} to {significant(high, 3)}"
 
 
 def favoured(effect: float, names: tuple[str, str]) -> str:
@@ -154,7 +154,7 @@ def better_phrase(effect: float, names: tuple[str, str]) -> str:
     a, b = names if effect >= 0 else names[::-1]
     if effect == 0:
         return f"{a} and {b} score the same"
-    return f"{a} scores {abs(effect):.3g} better than {b}"
+    return f"{a} scores {significant(abs(effect), 3)} better than {b}"
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def wilcoxon_test(
     >>> a = [0.91, 0.82, 0.75, 0.88, 0.93, 0.70]
     >>> b = [0.90, 0.80, 0.72, 0.84, 0.88, 0.76]
     >>> print(wilcoxon_test(a, b))  # doctest: +NORMALIZE_WHITESPACE
-    A scores 0.025 better than B in the median over 6 data sets (95 % interval -0.06 to 0.05);
+    A scores 0.025 better than B in the median over 6 data sets (95 % interval −0.06 to 0.05);
     that could be chance (p = 0.44)
     """
     check_confidence_level(confidence_level)

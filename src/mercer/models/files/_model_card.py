@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from mercer import __version__
+from mercer._system.words import count_of, listed, percent
 from mercer.tables import Column, LabelledTable
 
 FORMAT = 2  # This is the version of the card and of the file around it.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelCard:
     """What a model is, what it was trained on and how well it did.
 
@@ -72,6 +73,18 @@ class ModelCard:
     sklearn: str
     format: int = FORMAT
     decision: str = ""
+
+    def __repr__(self) -> str:
+        """Return in a line what the model is; `to_dict` has it all."""
+        used = sum(column.used for column in self.columns)
+        accuracy = self.scores.get("accuracy")
+        scored = "" if accuracy is None else f", {percent(accuracy)} right on rows left out"
+        classes = listed(self.classes, most=5)
+        return (
+            f"<ModelCard: {self.model} predicts {self.target!r} ({classes}) from "
+            f"{count_of(used, 'column')}; {count_of(self.n_rows_fitted, 'row')}{scored}; "
+            f"{self.trained}>"
+        )
 
     @classmethod
     def describe(

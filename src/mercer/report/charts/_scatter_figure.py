@@ -107,17 +107,19 @@ def make_scatter(
             f"{page_count(len(frame))} points: the same share of every class."
         )
     sizes = np.bincount(kinds, minlength=len(classes))
+    n = len(frame)
+    radius = 3.6 if n <= 300 else 2.8 if n <= 2000 else 2.2 if n <= 10_000 else 1.7
     return Scatter(
         title=title,
         still=_still(frame.iloc[shown], kinds[shown], flags[shown], classes, title),
-        n=len(frame),
+        n=n,
         points=b64encode(_pack_points(frame, kinds, flags, across, up)).decode("ascii"),
         classes=[
             ClassKey(name, page_count(sizes[k]), k % COLOURS, _swatch(k))
             for k, name in enumerate(classes)
         ],
         names=json.dumps(list(classes)),
-        glyphs=json.dumps([_glyph(k, _radius(len(frame))) for k in range(len(classes))]),
+        glyphs=json.dumps([_glyph(k, radius) for k in range(len(classes))]),
         extent=json.dumps([*across, *up]),
         is_split=is_split,
         n_marked=int(((flags & _MARKED) > 0).sum()),
@@ -163,10 +165,6 @@ def _describe_far_rows(rows: Sequence[float]) -> str:
 def _shape(k: int) -> str:
     """Return the shape of a class: with its colour, no two of the first hundred look the same."""
     return SHAPES[(k + k // COLOURS) % len(SHAPES)]
-
-
-def _radius(n: int) -> float:
-    return 3.6 if n <= 300 else 2.8 if n <= 2000 else 2.2 if n <= 10_000 else 1.7
 
 
 def _glyph(k: int, radius: float) -> dict[str, object]:

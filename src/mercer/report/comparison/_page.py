@@ -152,7 +152,8 @@ def _scatter(comparison: ComparisonFolder) -> Scatter | None:
         return None
     names = [one.name for one in comparison.record.question.classes]
     names += [name for name in dict.fromkeys(points["class"]) if name not in set(names)]
-    is_whole = hard.count == len(hard.rows)
+    # Rows of a test file are not on the map, which is of the table.
+    is_whole = hard.count == len(hard.rows) and comparison.record.splits.kind != "a test file"
     marked = {one.row for one in hard.rows} if is_whole else set()
     return make_scatter(points, names, title="Map of the classes", marked=marked)
 

@@ -13,7 +13,7 @@ class RareClassView:
 
     name: str
     said: str
-    models: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]]
+    models: Sequence[tuple[str, Sequence[tuple[str, str, str, str, str]]]]
 
 
 def view_rare_class(record: RareClassRecord) -> RareClassView:
@@ -22,14 +22,15 @@ def view_rare_class(record: RareClassRecord) -> RareClassView:
     return RareClassView(
         name=record.name,
         said=f"{grouped(record.rows)} of the {grouped(record.tested)} test rows of all rounds "
-        f"({share}) are “{record.name}”. A row is named so from the probability on that a line "
-        "begins with, whatever else is more probable.",
+        f"({share}) are “{record.name}”. If so many are named, those of the highest probability or "
+        "score:",
         models=[
             (
                 one.model,
                 [
                     (
-                        significant(line.threshold),
+                        significant(line.named, 3),
+                        significant(line.threshold, 2),
                         percent(line.recall),
                         percent(line.precision),
                         fixed(line.alarms, 1),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mercer._system.words import count_of, duration, is_known
+from mercer._system.words import count_of, duration, is_known, listed
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -24,6 +24,7 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Processes", str(run.get("workers", ""))),
         ("Jobs", f"{by_outcome} of {jobs['of']}" if "of" in jobs else by_outcome),
         ("Done by earlier runs", _of_earlier_runs(run)),
+        ("Studies of an earlier run", listed(list(map(str, run.get("kept") or [])))),
         ("System", str(machine.get("system", ""))),
         ("Processor", str(machine.get("processor", ""))),
         ("Cores", str(machine.get("cores", ""))),

@@ -21,7 +21,7 @@ from mercer.report.study._paper_tables import (
     table_name,
     with_spread,
 )
-from mercer.report.study._results import Results, read_results
+from mercer.report.study._results import Results, read_results, records_of
 from mercer.report.study._summary import count_sentences, group_reasons, summarise
 from mercer.report.study._verdicts import audit_of
 
@@ -155,27 +155,17 @@ def choose_lines(lines: pd.DataFrame) -> tuple[_Line | None, _Line | None]:
     """
     open_ones = lines[lines["protocol"] != "honest"]
     that_count = open_ones[open_ones["counts"]]
-    shown = _records(that_count if len(that_count) else open_ones[open_ones["measured"].notna()])
-    honest = _records(lines[(lines["protocol"] == "honest") & lines["measured"].notna()])
+    shown = records_of(that_count if len(that_count) else open_ones[open_ones["measured"].notna()])
+    honest = records_of(lines[(lines["protocol"] == "honest") & lines["measured"].notna()])
     if not shown:
         return None, next(iter(honest), None)
     chosen = shown[0]
 
     def likeness(line: _Line) -> tuple[bool, int]:
         names = [line["reading"], chosen["reading"]]
-        return names[0] == names[1], _shared_start(*names)
+        return names[0] == names[1], len(os.path.commonprefix(names))  # noqa: RUF071
 
     return chosen, max(honest, key=likeness, default=None)
-
-
-def _shared_start(a: str, b: str) -> int:
-    """Return with how many characters both texts begin."""
-    differences = (k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
-    return next(differences, min(len(a), len(b)))
-
-
-def _records(lines: pd.DataFrame) -> list[_Line]:
-    return [{str(key): value for key, value in one.items()} for one in lines.to_dict("records")]
 
 
 def letter_readings(

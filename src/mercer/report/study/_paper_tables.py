@@ -9,6 +9,7 @@ import pandas as pd
 
 from mercer._system.vocabulary import Mark, mark_named
 from mercer._system.words import count_of, duration, fixed, is_known, signed
+from mercer.report.study._results import records_of
 from mercer.report.study._summary import EXPLAINED, Reason, group_reasons
 
 _Record = Mapping[str, Any]
@@ -160,8 +161,8 @@ def make_table(table: Mapping[str, Any], cells: pd.DataFrame) -> TableView:
     columns = _columns(table, cells)
     described = {row["label"]: row for row in table["rows"]}
     by_row: dict[str, list[_Record]] = {label: [] for label in described}
-    for record in cells.to_dict("records"):
-        by_row.setdefault(record["row"], []).append({str(k): v for k, v in record.items()})
+    for record in records_of(cells):
+        by_row.setdefault(record["row"], []).append(record)
     digits = {column.name: _digits(cells[cells["column"] == column.name]) for column in columns}
     rows = [
         _row(described.get(label, {"label": label}), records, columns, digits)

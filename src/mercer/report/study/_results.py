@@ -74,6 +74,11 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
     )
 
 
+def records_of(lines: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return each line of a table by the names of its columns."""
+    return [{str(key): value for key, value in one.items()} for one in lines.to_dict("records")]
+
+
 def _read_lines(folder: Path, name: str) -> pd.DataFrame:
     columns = STUDY_TABLES[name]
     return read_table(folder, f"{name}.csv", columns, _NUMBERS.intersection(columns), _NEW)

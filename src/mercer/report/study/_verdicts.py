@@ -11,6 +11,7 @@ from mercer._system.words import fixed, is_known, p_number
 from mercer.comparison import compare_over_datasets
 from mercer.report.charts._rank_chart import draw_ranks, groups_alike
 from mercer.report.study._paper_tables import decimals
+from mercer.report.study._results import records_of
 
 _LEAST_ROWS, _LEAST_METHODS = 5, 2
 _LEVEL = 0.05
@@ -64,12 +65,9 @@ def compare_columns(table: Mapping[str, Any], cells: pd.DataFrame, name: str) ->
     compared = compare_over_datasets(
         scores, greater_is_better=higher, rope=rope, random_state=0, confidence_level=1 - _LEVEL
     )
-    pairs = compared.pairs
-    different = {
-        frozenset((record["a"], record["b"]))
-        for record in pairs.to_dict("records")
-        if record["pvalue_holm"] < _LEVEL
-    }
+    pairs = records_of(compared.pairs)
+    clear = [record for record in pairs if record["pvalue_holm"] < _LEVEL]
+    different = {frozenset((record["a"], record["b"])) for record in clear}
     ranks = [(str(method), float(rank)) for method, rank in compared.ranks.items()]
     groups = groups_alike([method for method, _ in ranks], different)
     friedman = "" if compared.friedman is None else f"Friedman: {compared.friedman}."
@@ -77,7 +75,10 @@ def compare_columns(table: Mapping[str, Any], cells: pd.DataFrame, name: str) ->
         basis=f"{len(scores)} data sets, {scores.shape[1]} methods; {basis}",
         friedman=friedman,
         chart=draw_ranks(ranks, groups, f"Average ranks of the methods of {name}"),
-        pairs=tuple(_pair(record, " points" if percent else "") for record in _records(pairs)),
+        pairs=tuple(
+            _pair(record, " points" if percent else "")
+            for record in sorted(pairs, key=lambda record: record not in clear)
+        ),
     )
 
 
@@ -105,12 +106,6 @@ def _scores(
             return whole
         square = square.drop(columns=square.notna().sum().idxmin())
     return None
-
-
-def _records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the pairs, those that differ by more than chance first."""
-    records = [{str(key): value for key, value in r.items()} for r in pairs.to_dict("records")]
-    return sorted(records, key=lambda record: not record["pvalue_holm"] < _LEVEL)
 
 
 def _pair(record: Mapping[str, Any], unit: str) -> Pair:

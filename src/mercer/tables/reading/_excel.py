@@ -49,14 +49,16 @@ def read_excel(
             name,
         )
     cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    others = tuple(one for one in sheets if one != (sheet or sheets[0]))
     if not len(cells):
-        raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
+        which = f"Sheet {quoted(sheet or sheets[0])} of {name}" if others else name
+        rest = f", or choose another sheet: {listed(others, most=8)}" if others else ""
+        raise ValueError(f"{which} is empty: it needs a line of column names and rows{rest}.")
     check_width(cells.shape[1], name, limits)
     header = ["" if pd.isna(cell) else str(cell) for cell in cells.iloc[0]]
     names, more = name_unnamed(header)
     check_names(names, name)
     frame = cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
-    others = tuple(one for one in sheets if one != (sheet or sheets[0]))
     return with_rows(frame, name), notes + more, others
 
 

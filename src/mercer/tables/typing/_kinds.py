@@ -273,7 +273,7 @@ def _describe_text(name: str, texts: pd.Categorical, asked: str | None) -> Colum
     elif kind == "text":
         reason = f"free text ({count_of(n_unique, 'different value')})"
     else:
-        reason = f"{n_unique} different values in {count_of(n - n_missing, 'row')}"
+        reason = f"{count_of(n_unique, 'different value')} in {count_of(n - n_missing, 'row')}"
         if units := units_of(texts.categories):
             reason += f", numbers in several units: {listed(units)}"
     return _column(name, kind, asked, n, n_missing, reason, **facts)
