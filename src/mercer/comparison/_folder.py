@@ -90,7 +90,7 @@ def record_comparison(
     metric_reason: str,
     budget_seconds: float,
     longer_command: str | None,
-    fit_command: str,
+    fit_command: str | None,
     python: str,
     the_map: MapRecord,
     importances: ImportancesRecord,
