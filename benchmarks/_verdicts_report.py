@@ -64,14 +64,16 @@ def without_spread(gaps, counts):
 def rows_rule(draws, n_rounds=20):
     """The corrected test of rows, from counts of rows by who is right in each repetition."""
     signs, n_train = np.array([-1.0, 0.0, 1.0]), 0.9 * draws.n
+    n = draws.n
     if n_rounds == 20:
         values = np.add.outer(signs, signs) / 2
-        n, counts = draws.n, draws.counts
-        means, squares = ((counts * values**p).sum(axis=(1, 2)) / n for p in (1, 2))
-    else:  # in one repetition every row is tested once, and scores A minus B are sums over rows
+        means, squares = ((draws.counts * values**p).sum(axis=(1, 2)) / n for p in (1, 2))
+    elif n_rounds == 10:
+        means, squares = ((draws.counts.sum(axis=2) * signs**p).sum(axis=1) / n for p in (1, 2))
+    else:  # in a part of a repetition, every row that is tested is tested once
         if draws.apart is None:
             return None
-        n = draws.n * n_rounds // 10
+        n = n * n_rounds // 10
         gaps = draws.tens[:, 0, :n_rounds] - draws.tens[:, 1, :n_rounds]
         means, squares = gaps.mean(axis=1), draws.apart[:, :n_rounds].sum(axis=1) / n
     variance = (squares - means**2) * n / (n - 1)
