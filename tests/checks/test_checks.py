@@ -283,6 +283,27 @@ def test_help_of_a_block_is_the_loss_of_the_nearest_row_outside():
     assert found.random > 0.7
 
 
+def test_blocks_of_one_class_are_no_help_by_that_alone():
+    """Without its own half of its class a row finds fewer of its class: chance does the same."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(200, 3))), np.arange(200) // 100
+    found = measure_help(X, y, np.arange(200) // 50, rng)
+    assert found.outside == pytest.approx(1 / 3, abs=0.1)
+    assert found.random == pytest.approx(1 / 3, abs=0.1)
+    assert found.pvalue > 0.01
+
+
+def test_rows_as_near_as_each_other_are_no_help_by_their_place():
+    """Sorted by class, with few different rows: no neighbour is nearer than many others."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 2, (400, 2)).astype(float)), np.arange(400) // 200
+    for blocks in (rng.integers(0, 40, 400), np.arange(400) // 20):
+        found = measure_help(X, y, blocks, rng)
+        assert abs(found.random - found.outside) < 0.05
+        assert found.outside == pytest.approx(0.5, abs=0.07)
+        assert found.pvalue > 0.01
+
+
 def test_blocks_at_random_are_no_help_more_often_than_the_level_says():
     rng = np.random.default_rng(0)
     pvalues = []

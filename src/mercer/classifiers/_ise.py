@@ -61,8 +61,8 @@ class ISEClassifier(CalibratedClassifier):
 
     .. math::
 
-        c^*(x) = \arg\max_c \Big( \sum_{j \ne c} \| m'_c - m_j \|^2
-               + \sum_{\substack{i < j \\ i, j \ne c}} \| m_i - m_j \|^2 \Big), \qquad
+        c^*(x) = \arg\max_c \Bigl( \sum_{j \ne c} \| m'_c - m_j \|^2
+               + \sum_{i < j; \; i, j \ne c} \| m_i - m_j \|^2 \Bigr), \qquad
         m'_c = \frac{\Omega_c\, m_c + \Phi(x)}{\Omega_c + 1}
 
     The two agree for two classes of one size.

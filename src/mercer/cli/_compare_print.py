@@ -50,13 +50,21 @@ def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
     screen = console(stderr=True)
     if not screen.is_terminal:
         log = log_lines()
-        yield lambda progress: log(_progress_text(progress))
+
+        def tell(progress: "RoundsProgress") -> None:
+            if progress.remark:
+                print_notes([progress.remark])
+            log(_progress_text(progress))
+
+        yield tell
         return
     columns = (BarColumn(30), TextColumn("{task.description}"))
     with Bar(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:
+            if progress.remark:
+                print_notes([progress.remark])
             used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
             bar.update(
                 task,
@@ -145,7 +153,8 @@ def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
     if record.map.method is None:
         print_notes(record.map.notes)
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
-    screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
+    if record.fit_command is not None:
+        screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
     print(one_line(f"The page: {page}"))
 
 

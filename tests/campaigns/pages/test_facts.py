@@ -128,7 +128,7 @@ SAID = [
     ("tables.md", "more than # % of its values are missing", 100 * private("tables._MOST_MISSING")),
     ("tables.md", "all different, at least # of them", private("tables._ROWS_OF_IDENTIFIER")),
     ("tables.md", "category with more than # different values", private("tables._MAX_CATEGORIES")),
-    ("tables.md", "or with at most # that are not all different",
+    ("tables.md", "or that has at most # that are not all different",
      private("tables._FEW_CATEGORIES")),
     ("tables.md", "clipped at ±# standard", private("tables._LIMIT")),
     ("tables.md", "fewer than # rows; at most # categories",
