@@ -54,15 +54,18 @@ def with_sample_note(data: "LabelledTable", n_rows: int) -> "LabelledTable":
     return replace(data, notes=(*data.notes, note))
 
 
-def familiarity_of_tested(
+def familiarity_of_compared(
     X: "pd.DataFrame", comparison: "RoundsComparison", seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return how familiar each row is that was tested among all of these; NaN for the others.
+    """Return how familiar each row is among all others.
 
-    Of a large table, of which a sample was compared, most rows are nobody's question.
+    Where a sample was compared, only rows that were tested are asked, among each other; the others
+    are NaN.
     """
     from mercer.models import familiarity_of_rows
 
+    if comparison.n_samples == len(X):
+        return familiarity_of_rows(X, seed)
     tested = np.unique(comparison.predictions.index.get_level_values("sample"))
     ranks = np.full(len(X), np.nan)
     ranks[tested] = familiarity_of_rows(X.iloc[tested], seed)
