@@ -72,14 +72,6 @@ def here(monkeypatch):
     monkeypatch.setattr("mercer.views.last_parts_within", last_parts)
 
 
-@pytest.fixture
-def no_last_parts(monkeypatch):
-    """Neither map nor importances: of large tables they take longer than the rounds."""
-    monkeypatch.setattr(
-        "mercer.views.last_parts_within", lambda *given: without_last_parts("nobody asks for them")
-    )
-
-
 def test_a_table_becomes_a_folder_of_results(table, tmp_path, monkeypatch, capsys):
     def four_rounds(*args, **options):  # in a process of their own
         return compare_in_rounds(*args, **{**options, "max_rounds": 4})
