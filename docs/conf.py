@@ -71,7 +71,8 @@ html_theme_options = {
     "navbar_end": ["search-button", "theme-switcher"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    # Pages of the reference have none: their formulas need the width.
+    "secondary_sidebar_items": {page: ["page-toc"] for page in ("*", "api/*", "auto_examples/*")},
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from mercer.checks import CODES, Finding, check_rows, check_table
 from mercer.checks._copies import add_up, count_pairs, pairs_but_for_one, row_hashes
-from mercer.checks._neighbours import measure_help
+from mercer.checks._nearest_rows import measure_help
 from mercer.checks._one_column import score_alone
 from mercer.tables import Table, split_target
 
@@ -194,7 +194,7 @@ def test_few_rows_of_a_rare_class_are_too_few_however_many_others_there_are():
 
 def test_every_check_has_a_section_of_its_own():
     page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
+    sections = re.findall(r"^### ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
     assert sections == list(CODES.items())
 
 

@@ -481,6 +481,7 @@ def test_models_that_saw_a_sample_say_so_wherever_their_verdict_stands(
 ):
     monkeypatch.setattr("mercer.models._make_model._ROWS_IN_TWO_MINUTES", 10)
     monkeypatch.setattr("mercer.models._make_model._LEAST_ROWS", 40)
+    monkeypatch.setenv("COLUMNS", "120")  # In fewer, a verdict takes two lines.
     assert main(["compare", table, "-t", "kind", *QUICK, "-o", str(tmp_path)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     content = json.loads((tmp_path / "comparison.json").read_text())

@@ -105,25 +105,34 @@ def rows_in_time(
     """
     most = max(_SHARE_OF_TRIAL * clock.budget, workers.start_seconds)
     size, before = _FIRST_ROWS, dict.fromkeys(names, np.nan)
-    notes: dict[str, str] = {}
+    seconds, stopped = _trial(workers, [*names], split_of(size), most, clock.deadline)
+    reason = f"left out: a fit on {size} rows takes more than {most:.2g} s, its share of the budget"
+    notes = dict.fromkeys(stopped, reason)
     while True:
-        tasks = [Task(name, -1, split_of(size)) for name in before]
-        seconds = {}
-        for task, outcome in workers.run(tasks, limit=lambda _: most, deadline=clock.deadline):
-            stopped = isinstance(outcome, TookTooLongError)
-            seconds[task.name] = most if stopped else as_fit(outcome).seconds
-            if stopped and size == _FIRST_ROWS:
-                notes[task.name] = (
-                    f"left out: a fit on {size} rows takes more than {most:.2g} s, its share of "
-                    "the budget"
-                )
-        seconds = {name: took for name, took in seconds.items() if name not in notes}
         cost = partial(_seconds_of_a_round, seconds, before, size)
         per_round = clock.left() * workers.n / (ENOUGH_ROUNDS + _SPARE_ROUNDS)
         next_size = _STEP * size
         if next_size >= n_rows or not seconds or cost(next_size) > _SHARE_OF_NEXT * per_round:
             return _largest(cost, per_round, n_rows), notes
         size, before = next_size, seconds
+        seconds, stopped = _trial(workers, [*before], split_of(size), most, clock.deadline)
+        if stopped:  # It took longer than was thought: what it takes is not known.
+            return min(_largest(cost, per_round, n_rows), size), notes
+
+
+def _trial(
+    workers: Workers[Task, Fit], names: Sequence[str], split: Split, most: float, deadline: float
+) -> tuple[dict[str, float], list[str]]:
+    """Return the seconds of fits by the names of estimators, and who was stopped."""
+    seconds: dict[str, float] = {}
+    stopped: list[str] = []
+    tasks = [Task(name, -1, split) for name in names]
+    for task, outcome in workers.run(tasks, limit=lambda _: most, deadline=deadline):
+        if isinstance(outcome, TookTooLongError):
+            stopped.append(task.name)
+        else:
+            seconds[task.name] = as_fit(outcome).seconds
+    return seconds, stopped
 
 
 def _seconds_of_a_round(

@@ -116,4 +116,5 @@ def _deviations(counts: FloatArray) -> FloatArray:
     if variance <= 0:
         return np.zeros_like(counts)
     strength = max(within / variance - 1, 0.0)
-    return np.asarray(apart / np.maximum(sizes + strength, 1.0))
+    drawn: FloatArray = apart / np.maximum(sizes + strength, 1.0)
+    return drawn
