@@ -33,7 +33,7 @@ class Draws:
 
 
 def corrected_t_rule(draws, n_rounds=20):
-    """Mercer's verdict: Nadeau and Bengio's t, and where there is no spread signs or rows."""
+    """Nadeau and Bengio's t, and where there is no spread signs or rows, as Mercer does it."""
     gaps = draws.tens[:, 0, :n_rounds] - draws.tens[:, 1, :n_rounds]
     verdicts = t_verdicts(gaps, 1 / 9)
     if n_rounds >= 10:
@@ -64,14 +64,16 @@ def without_spread(gaps, counts):
 def rows_rule(draws, n_rounds=20):
     """The corrected test of rows, from counts of rows by who is right in each repetition."""
     signs, n_train = np.array([-1.0, 0.0, 1.0]), 0.9 * draws.n
+    n = draws.n
     if n_rounds == 20:
         values = np.add.outer(signs, signs) / 2
-        n, counts = draws.n, draws.counts
-        means, squares = ((counts * values**p).sum(axis=(1, 2)) / n for p in (1, 2))
-    else:  # in one repetition every row is tested once, and scores A minus B are sums over rows
+        means, squares = ((draws.counts * values**p).sum(axis=(1, 2)) / n for p in (1, 2))
+    elif n_rounds == 10:
+        means, squares = ((draws.counts.sum(axis=2) * signs**p).sum(axis=1) / n for p in (1, 2))
+    else:  # in a part of a repetition, every row that is tested is tested once
         if draws.apart is None:
             return None
-        n = draws.n * n_rounds // 10
+        n = n * n_rounds // 10
         gaps = draws.tens[:, 0, :n_rounds] - draws.tens[:, 1, :n_rounds]
         means, squares = gaps.mean(axis=1), draws.apart[:, :n_rounds].sum(axis=1) / n
     variance = (squares - means**2) * n / (n - 1)
@@ -144,10 +146,10 @@ def no_overlap_rule(draws):
 
 
 RULES = {
-    "corrected t, 20 rounds (Mercer)": corrected_t_rule,
-    "corrected t, 10 rounds (Mercer)": partial(corrected_t_rule, n_rounds=10),
-    "corrected t, 5 rounds (Mercer)": partial(corrected_t_rule, n_rounds=5),
-    "corrected rows, 20 rounds": rows_rule,
+    "corrected t, 20 rounds": corrected_t_rule,
+    "corrected t, 10 rounds": partial(corrected_t_rule, n_rounds=10),
+    "corrected t, 5 rounds": partial(corrected_t_rule, n_rounds=5),
+    "corrected rows, 20 rounds (Mercer)": rows_rule,
     "corrected rows, 10 rounds": partial(rows_rule, n_rounds=10),
     "corrected rows, 5 rounds": partial(rows_rule, n_rounds=5),
     "autorank, 10 folds": autorank_rule,

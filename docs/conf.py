@@ -72,7 +72,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     # Pages of the reference have none: their formulas need the width.
-    "secondary_sidebar_items": dict.fromkeys(("*", "api/*", "auto_examples/*"), ["page-toc"]),
+    "secondary_sidebar_items": {page: ["page-toc"] for page in ("*", "api/*", "auto_examples/*")},
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }

@@ -24,6 +24,7 @@ from mercer._system.words import (
     duration,
     fixed,
     grouped,
+    interval,
     is_known,
     limit_of_bytes,
     listed,
@@ -32,6 +33,7 @@ from mercer._system.words import (
     p_value,
     percent,
     quoted,
+    score,
     signed,
     size,
 )
@@ -196,3 +198,28 @@ def test_the_name_that_is_most_alike_comes_first(asked, names, said):
 @pytest.mark.parametrize("number", [float("inf"), float("nan")])
 def test_a_count_that_nobody_knows(number):
     assert count_of(number, "row") == "– rows"
+
+
+@pytest.mark.parametrize("places", [2, 3])
+@pytest.mark.parametrize("whole", [0, 1, -1])
+@pytest.mark.parametrize("gap", [0.2, 4e-3, 4e-4, 5e-5, 4e-6, 3e-7, 1e-9])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_score_beside_a_whole_number_is_not_written_as_that(places, whole, gap, sign):
+    text = score(whole + sign * gap, places)
+    if text[0] in "<>":
+        assert gap < 1e-6
+        told = float(text[2:].replace("−", "-"))
+        assert (whole + sign * gap > told) == (text[0] == ">")
+    else:
+        assert float(text.replace("−", "-")) != whole
+
+
+def test_a_score_that_is_a_whole_number_but_for_rounding_is_written_as_that():
+    for whole in (0, 1):
+        assert {score(whole), score(whole + 1e-15), score(whole - 1e-15)} == {f"{whole}.000"}
+    assert score(None) == score(float("nan")) == "–"
+    assert score(12.0) == "12.000"  # a loss: only 0 and 1 are the ends of a scale
+
+
+def test_an_interval_of_scores_does_not_reach_one():
+    assert interval(0.93, 0.9996, 3) == "0.930 to 0.9996"

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from mercer.checks import CODES, Finding, check_rows, check_table
 from mercer.checks._copies import add_up, count_pairs, pairs_but_for_one, row_hashes
-from mercer.checks._neighbours import measure_help
+from mercer.checks._nearest_rows import measure_help
 from mercer.checks._one_column import score_alone
 from mercer.tables import Table, split_target
 
@@ -194,7 +194,7 @@ def test_few_rows_of_a_rare_class_are_too_few_however_many_others_there_are():
 
 def test_every_check_has_a_section_of_its_own():
     page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
+    sections = re.findall(r"^### ([\w-]+)\n\n\*(.+?)\*", page, re.MULTILINE)
     assert sections == list(CODES.items())
 
 
@@ -281,6 +281,27 @@ def test_help_of_a_block_is_the_loss_of_the_nearest_row_outside():
     assert found.outside == pytest.approx(literal)
     assert found.pvalue == 0.005
     assert found.random > 0.7
+
+
+def test_blocks_of_one_class_are_no_help_by_that_alone():
+    """Without its own half of its class a row finds fewer of its class: chance does the same."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(200, 3))), np.arange(200) // 100
+    found = measure_help(X, y, np.arange(200) // 50, rng)
+    assert found.outside == pytest.approx(1 / 3, abs=0.1)
+    assert found.random == pytest.approx(1 / 3, abs=0.1)
+    assert found.pvalue > 0.01
+
+
+def test_rows_as_near_as_each_other_are_no_help_by_their_place():
+    """Sorted by class, with few different rows: no neighbour is nearer than many others."""
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.integers(0, 2, (400, 2)).astype(float)), np.arange(400) // 200
+    for blocks in (rng.integers(0, 40, 400), np.arange(400) // 20):
+        found = measure_help(X, y, blocks, rng)
+        assert abs(found.random - found.outside) < 0.05
+        assert found.outside == pytest.approx(0.5, abs=0.07)
+        assert found.pvalue > 0.01
 
 
 def test_blocks_at_random_are_no_help_more_often_than_the_level_says():

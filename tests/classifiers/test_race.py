@@ -69,7 +69,7 @@ MODELS = {
 def test_the_choice_is_that_of_the_full_search(name, scoring, monkeypatch):
     """And so is everything that is fitted at it; what is judged on all rows has the same scores."""
     model = clone(MODELS[name]).set_params(scoring=scoring)
-    n_saved, n = 0, 400 if name == "exact" else 700
+    n_saved, n = 0, 400 if name == "exact" else 500
     for seed in (1, 2):
         X, y = stripes(n, shares=[0.6, 0.35, 0.05] if seed % 2 else None, seed=seed)
         weights = None if seed < 2 else np.random.default_rng(seed).integers(1, 4, len(y))

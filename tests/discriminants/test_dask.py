@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from lazy import cut, cut_elsewhere, labelled
 from mercer import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
+from mercer.discriminants import _sparse as _sparse_fit
 from mercer.samples import _draws
 from mercer.spectral import stratified_rows
 
@@ -42,10 +43,12 @@ def test_as_in_memory(model, n_rows, weighted):
     _check(model, n_rows, weights)
 
 
-def test_long_tables_as_in_memory():
+def test_long_tables_as_in_memory(monkeypatch):
     """By a sample of the rows, and kernels in single precision."""
-    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 12_000)
-    _check(_sparse(gamma=0.3), 12_000, weights)
+    monkeypatch.setattr(_sparse_fit, "_LONG_TABLE", 500)
+    monkeypatch.setattr(_sparse_fit, "_SAMPLE_ROWS", 500)
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 2.0], 1200)
+    _check(_sparse(gamma=0.3), 1200, weights)
 
 
 def _check(model, n_rows, weights):

@@ -73,7 +73,7 @@ def test_long_tables_go_in_blocks(torch, monkeypatch):
     X, y = (X[:800] / 16).astype(np.float32), y[:800]
     monkeypatch.setattr(_sparse, "_LONG_TABLE", 500)
     monkeypatch.setattr(_moments, "_BLOCK_TENSORS", 50 * 400)
-    model = SparseKernelFisherDiscriminant(max_nodes=50, random_state=0)
+    model = SparseKernelFisherDiscriminant(kernel="rbf", max_nodes=50, random_state=0)
     here, there = clone(model).fit(X, y), clone(model).fit(torch.as_tensor(X), torch.as_tensor(y))
     # Arrays take float32 kernels here, tensors never do.
     expected, found = here.predict_proba(X), there.predict_proba(torch.as_tensor(X)).numpy()

@@ -49,7 +49,9 @@ def test_models_that_use_a_device_are_those_that_it_wraps(data):
 
 def test_unknown_name_is_one_sentence_that_lists_the_names(data):
     with pytest.raises(
-        ValueError, match=r"^There is no model 'fischer': choose fisher, .*dummy\.$"
+        ValueError,
+        match=r"^There is no model 'fischer': choose fisher, .*dummy, .*, or FILE\.py:NAME for one "
+        r"of yours\.$",
     ):
         make_model("fischer", data)
 

@@ -9,9 +9,9 @@ from sklearn import config_context
 
 from mercer.models import (
     Familiarity,
+    FamiliarityNotes,
     ModelCard,
     TrainingSample,
-    familiarity_notes,
     load_model,
     load_model_parts,
     make_model,
@@ -19,6 +19,14 @@ from mercer.models import (
     save_model,
 )
 from mercer.tables import split_target, typed_frame
+
+
+def sentences(known, X, ranks):
+    """Return what is said of rows with these ranks, counted in two parts."""
+    found = FamiliarityNotes(known)
+    for part in (slice(0, 3), slice(3, None)):
+        found.add(X.iloc[part], ranks[part])
+    return found.sentences()
 
 
 def mixed(n, seed=0):
@@ -172,22 +180,22 @@ def test_rows_that_are_all_the_same_have_a_width():
 def test_notes_name_rows_far_out_and_a_table_that_differs():
     known = Familiarity(mixed(300))
     new = mixed(200, seed=1)
-    assert familiarity_notes(known, new, known.rank(new).clip(1 / 300)) == []
+    assert sentences(known, new, known.rank(new).clip(1 / 300)) == []
     new.loc[[3, 17], "income"] = 1e12
     ranks = known.rank(new)
     ranks[ranks == 0] = np.where(np.isin(np.flatnonzero(ranks == 0), [3, 17]), 0, 0.01)
-    notes = familiarity_notes(known, new, ranks)
+    notes = sentences(known, new, ranks)
     (note,) = notes
     assert note == (
         "2 of 200 rows lie farther out than any training row: rows 4 (most of all 'income') and "
         "18 (most of all 'income'). What the model says of them is a guess."
     )
-    (note,) = familiarity_notes(known, new, np.linspace(0.01, 0.3, 200))
+    (note,) = sentences(known, new, np.linspace(0.01, 0.3, 200))
     assert note == (
         "14.0 % of the rows have a familiarity below 0.05, where 5 % is usual: these rows are "
         "unlike those that the model was trained on."
     )
-    few = familiarity_notes(known, new[:4], np.array([0.01, 0.5, 0.5, 0.5]))
+    few = sentences(known, new[:4], np.array([0.01, 0.5, 0.5, 0.5]))
     assert few == []
 
 

@@ -278,6 +278,7 @@ def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
         (zipped(**{"xl/workbook.xml": b""}), "openpyxl"),
         (b"\x28\xb5\x2f\xfd" + bytes(40), "zstandard"),
     ],
+    ids=["parquet", "Excel", "zstandard"],  # An archive holds the time: it is no name.
 )
 def test_package_is_named(
     content: bytes, package: str, put, monkeypatch: pytest.MonkeyPatch
@@ -298,6 +299,7 @@ def test_package_is_named(
         (zipped(**{"xl/workbook.xml": b"<junk"}), "openpyxl", "Excel"),
         (b"\x28\xb5\x2f\xfd" + bytes(range(40)), "zstandard", "damaged"),
     ],
+    ids=["parquet", "Excel", "zstandard"],  # An archive holds the time: it is no name.
 )
 def test_damaged_file_of_a_package(content: bytes, package: str, part: str, put) -> None:
     pytest.importorskip(package)

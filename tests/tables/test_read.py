@@ -99,9 +99,9 @@ def test_characters_across_blocks_of_the_check_are_not_cut(put, monkeypatch) -> 
 
     for block in range(1, 9):
         monkeypatch.setattr(_encoding, "_BLOCK", block)
-        assert _encoding._first_not_utf8("aé日😀".encode() * 5) is None
-        assert _encoding._first_not_utf8("aé日😀".encode() * 5 + b"\xff") == 50
-        assert _encoding._first_not_utf8(b"\xc3\xa9\x80" + b"\x80" * 20) == 2
+        assert _encoding.first_not_utf8("aé日😀".encode() * 5) is None
+        assert _encoding.first_not_utf8("aé日😀".encode() * 5 + b"\xff") == 50
+        assert _encoding.first_not_utf8(b"\xc3\xa9\x80" + b"\x80" * 20) == 2
 
 
 COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}

@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -128,6 +128,21 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     """Wait until no other process is in such a block for the same folder."""
     with _locked(folder, os.O_RDONLY, wait=True):
         yield
+
+
+@contextmanager
+def held_alone(folder: Path) -> Iterator[bool]:
+    """Hold a folder until the end; gives False where another process holds it."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_locked(folder, os.O_RDONLY, must=True))
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:  # there are no locks here
+            yield True
+            return
+        yield True
 
 
 def sweep(folder: Path, name: str | None = None) -> None:

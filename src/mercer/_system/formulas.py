@@ -60,12 +60,15 @@ def _mapped(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=frame.index)
 
 
-def write_delimited(frame: pd.DataFrame, stream: IO[bytes], separator: str = ",") -> None:
+def write_delimited(
+    frame: pd.DataFrame, stream: IO[bytes], separator: str = ",", *, header: bool = True
+) -> None:
     """Write a frame without its index, so that no spreadsheet runs what is in it."""
     neutralised(frame).to_csv(
         stream,
         sep=separator,
         index=False,
+        header=header,
         quoting=csv.QUOTE_NONNUMERIC,
         lineterminator="\n",
         encoding="utf-8",

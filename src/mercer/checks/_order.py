@@ -9,7 +9,7 @@ import pandas as pd
 
 from mercer._system.words import grouped, percent, quoted
 from mercer.checks._finding import Finding
-from mercer.checks._neighbours import Help, measure_help
+from mercer.checks._nearest_rows import Help, measure_help
 from mercer.checks._sample import Codes, Rows, as_floats
 from mercer.tables import Column
 

@@ -2,6 +2,7 @@
 
 import math
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ from mercer.cli._output import (
     status,
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
+from mercer.cli._rows import Rows, familiarity_of_tested, with_at_most, with_sample_note
 from mercer.cli._splitting import Groups, Splitting, TestTable, Time
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ _ROUNDS_TO_AIM_AT = 10  # In so many rounds every row is tested once.
 # With fewer rows in a class there would be fewer folds than this, as every fold tests each class.
 _MIN_CLASS_ROWS = 5
 _SETS_COVERAGE = 0.9  # of the sets by which rows are decided, or too close to call
+_UNFINISHED = "unfinished"  # the folder, among the results, of the rounds until they are over
 _BUNDLED, _BUNDLED_TARGET = "breast cancer", "diagnosis"
 
 
@@ -73,7 +76,8 @@ def compare(
         str | None,
         typer.Option(
             help="Names with commas between, such as fisher,svc,forest; default: all but "
-            "laplacian-svc and roweis-saul."
+            "laplacian-svc and roweis-saul. lightgbm, xgboost, catboost and tabpfn too, where "
+            "they are installed, and yours: my.py:model."
         ),
     ] = None,
     metric: Metric = None,
@@ -82,6 +86,7 @@ def compare(
     budget: Annotated[
         str | None, typer.Option(help="Time, such as 90s, 10m or 1h.", show_default=_BUDGET)
     ] = None,
+    rows: Rows = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; default: one for every core, at most 8.")
     ] = None,
@@ -111,7 +116,10 @@ def compare(
 
     Every model sees the same splits, with all preparation inside them. More time gives more
     splits and narrower intervals, and more rows to laplacian, parzen, ise, laplacian-svc and svc,
-    which see a sample of a long table. Ctrl-C keeps the rounds that are finished.
+    which see a sample of a long table. Ctrl-C keeps the rounds that are finished, and the same
+    command goes on with them.
+    A model of yours is a scikit-learn classifier or pipeline in a Python file, or a function that
+    returns one. A pipeline is given the columns of the table, a classifier alone numbers.
     With --groups, --time or --test whole groups, later rows or the rows of a file are tested.
     With --costs or --recall every model answers by that rule, chosen on training rows alone.
 
@@ -131,7 +139,6 @@ def compare(
         compile_models,
         describe_model,
         exact_rows_within,
-        familiarity_of_rows,
         find_sets,
         make_models,
         max_rows_within,
@@ -142,8 +149,10 @@ def compare(
         refuse_for_results(
             {
                 "a table": table, "--target": target, "--models": models, "--costs": costs,
-                "--recall": recall, "--budget": budget, "--jobs": jobs, "--scheduler": scheduler,
-                "--exclude": exclude, "--kind": kind,
+                "--recall": recall, "--budget": budget, "--rows": rows, "--jobs": jobs,
+                "--scheduler": scheduler, "--exclude": exclude, "--kind": kind,
+                "--groups": groups, "--time": time_column, "--test": test,
+                "--strict": strict or None,
             }
         )  # fmt: skip
         asked = {"metric": metric, "better": better, "test_share": test_share, "rope": rope}
@@ -162,6 +171,7 @@ def compare(
     metrics = read_metrics(metric, costs)
     seconds = parse_seconds(budget or (_BUDGET_BUNDLED if table is None else _BUDGET))
     check_folder(output)
+    unfinished = output / _UNFINISHED
     place = resolve_device(device)
     # An unknown name is refused before the table is read.
     known = {name: describe_model(name) for name in _model_names(models)}
@@ -169,11 +179,12 @@ def compare(
     kinds = splitting.kinds(column_kinds(exclude, kind, target), target)
     reading = Reading(sheet, delimiter, kinds)
     with status("reading the table …") as say:
-        rows, data = _read(table, target, reading)
-        split = splitting.read(rows, data, reading)
+        whole, data = _read(table, target, reading)
+        data = with_at_most(data, rows, least=_MIN_CLASS_ROWS, seed=seed)
+        split = splitting.read(whole, data, reading)
         data = split.data
         say("checking the table …")
-        checks = ask_about(rows, split, splitting, settled=kinds, seed=seed, is_strict=strict)
+        checks = ask_about(whole, split, splitting, settled=kinds, seed=seed, is_strict=strict)
         rule = read_rule(costs, recall, data)
         if metrics is not None:
             reason = metrics_reason(metrics)
@@ -211,14 +222,17 @@ def compare(
                 random_state=seed,
                 find_sets=partial(find_sets, coverage=_SETS_COVERAGE),
                 on_progress=show,
+                sample=rows is None,
+                checkpoint=unfinished,
             )
     except KeyboardInterrupt:
-        print("mercer: stopped before the first round was finished", file=sys.stderr)
+        more = "; the same command goes on from there" if unfinished.exists() else ""
+        print(f"mercer: stopped before the first round was finished{more}", file=sys.stderr)
         raise typer.Exit(130) from None
     given = {
         "": table, "--target": target, "--models": models, "--metric": metric,
-        "--costs": costs, "--recall": recall, "--jobs": jobs, "--scheduler": scheduler,
-        "--groups": groups, "--time": time_column, "--test": test,
+        "--costs": costs, "--recall": recall, "--rows": rows, "--jobs": jobs,
+        "--scheduler": scheduler, "--groups": groups, "--time": time_column, "--test": test,
         "--seed": seed or None, "-o": output,
         "--device": None if device == "cpu" else device,
     }  # fmt: skip
@@ -233,7 +247,9 @@ def compare(
     )
     record = comparing.record_comparison(
         comparison,
-        comparing.QuestionRecord.of(rows.name, data, is_bundled=table is None),
+        comparing.QuestionRecord.of(
+            whole.name, with_sample_note(data, comparison.n_samples), is_bundled=table is None
+        ),
         models={name: (model.label, model.kind) for name, model in known.items()},
         hard_rows=hard,
         split_source=split.source,
@@ -249,14 +265,16 @@ def compare(
         importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
-        familiarity=None if split.test else familiarity_of_rows(data.X, seed),
+        familiarity=None if split.test else familiarity_of_tested(data.X, comparison, seed),
     )
     files: Any = {
         "rows": split.rows,
         "hard_rows": hard,
-        "table": rows.frame if table is None else None,
+        "table": whole.frame if table is None else None,
     }
     comparing.write_comparison(output, record, comparison, points=points, **files)
+    if not comparison.interrupted:
+        shutil.rmtree(unfinished, ignore_errors=True)
     if not as_json:
         print_ranking(record)
     if not comparison.interrupted:
@@ -276,16 +294,22 @@ def compare(
     else:
         print_places(record, output, page)
     if comparison.interrupted:
-        print("mercer: stopped; the rounds that were finished are kept", file=sys.stderr)
+        print(
+            "mercer: stopped; the rounds that were finished are kept, and the same command goes on "
+            "with them",
+            file=sys.stderr,
+        )
         raise typer.Exit(130)
 
 
 def _model_names(models: str | None) -> list[str]:
-    from mercer.models import describe_model, list_models
+    from mercer.models import check_model, describe_model, list_models
 
     if models is None:
         return [name for name in list_models() if describe_model(name).by_default]
     names = list(dict.fromkeys(name.strip() for name in models.split(",") if name.strip()))
+    for name in names:
+        check_model(name)
     if len(names) < 2:
         raise ValueError(f"--models needs two names or more, such as fisher,svc; got {models!r}.")
     return names

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
@@ -50,13 +50,21 @@ def show_progress() -> "Iterator[Callable[[RoundsProgress], None]]":
     screen = console(stderr=True)
     if not screen.is_terminal:
         log = log_lines()
-        yield lambda progress: log(_progress_text(progress))
+
+        def tell(progress: "RoundsProgress") -> None:
+            if progress.remark:
+                print_notes([progress.remark])
+            log(_progress_text(progress))
+
+        yield tell
         return
     columns = (BarColumn(30), TextColumn("{task.description}"))
     with Bar(*columns, console=screen, transient=True) as bar:
         task = bar.add_task("getting ready", total=None)
 
         def show(progress: "RoundsProgress") -> None:
+            if progress.remark:
+                print_notes([progress.remark])
             used = max(progress.seconds / progress.budget, progress.rounds / progress.max_rounds)
             bar.update(
                 task,
@@ -145,7 +153,8 @@ def print_places(record: "ComparisonRecord", folder: Path, page: Path) -> None:
     if record.map.method is None:
         print_notes(record.map.notes)
     screen.print(f"\nResults: {escape(one_line(str(folder)))}")
-    screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
+    if record.fit_command is not None:
+        screen.print(f"To fit the best: {escape(one_line(record.fit_command))}")
     print(one_line(f"The page: {page}"))
 
 
@@ -195,10 +204,13 @@ def ranking_table(
     # Where its name is long too, it stands on two lines.
     name = metric.replace("-", "-\n") if len(metric) > _LONGEST_METRIC else metric
     heads = [name, f"{confidence(level)} interval", "against the best"]
-    table = Table("model", box=None, header_style="bold", pad_edge=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("model", no_wrap=True)
     for column in (*heads, "fit", "size") if costs else heads:
         is_number = column in (name, "fit", "size")
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
+        side: JustifyMethod = "right" if is_number else "left"
+        # Where there is no room for all, the words of the verdict take two lines, never a number.
+        table.add_column(column, justify=side, no_wrap=column != "against the best")
     for model in models:
         style = _STYLES.get(model.against_best or "", "dim")
         cells = [

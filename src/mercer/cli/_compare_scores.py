@@ -155,7 +155,6 @@ def _print_steps(screen: Console, elsewhere: "ElsewhereRecord", level: float) ->
         rest = len(elsewhere.steps) - _MOST_STEPS
         screen.print(f"{count_of(rest, 'more step')} on the page.")
     _, n_plain = elsewhere.steps_apart(level)
-    screen.print(
-        f"\nBy p-values that are not corrected, {n_plain} of "
-        f"{count_of(len(elsewhere.steps), 'step')}. {escape(elsewhere.datasets_sentence)}"
-    )
+    plain = f"By p-values that are not corrected, {n_plain} of "
+    plain += f"{count_of(len(elsewhere.steps), 'step')}."
+    screen.print(f"\n{plain} {escape(elsewhere.datasets_sentence)}".rstrip())

@@ -100,8 +100,12 @@ def fit(
     from mercer.tables import split_target
     from mercer.views import shares_by_column
 
-    if model != "auto":
-        describe_model(model)  # An unknown name is refused before anything takes time.
+    # What cannot be done is refused before anything takes time.
+    if model != "auto" and not describe_model(model).is_saved:
+        raise ValueError(
+            f"Model {model} cannot be kept in a model file, which holds only types that are safe "
+            "to open: fit it in Python by mercer.models.make_model."
+        )
     check_rule(costs, recall, balanced=balanced)
     check_output(output, (".skops",))
     place = resolve_device(device)
@@ -252,10 +256,11 @@ def how_to_fit(
     device: str | None,
     reading: Reading,
     rule: Rule = NO_RULE,
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """Return the command and the lines of Python that fit a model on all rows of a file.
 
-    They say how many rows it sees at most only where these are more than usual.
+    There is no command for a model that no file can hold.  They say how many rows it sees at most
+    only where these are more than usual.
     """
     from mercer.models import describe_model
 
@@ -268,7 +273,7 @@ def how_to_fit(
     names = (name, path, data.target)
     device = device if model.uses_device else None
     return {
-        "fit_command": fit_command(*names, **options, device=device),
+        "fit_command": fit_command(*names, **options, device=device) if model.is_saved else None,
         "python": fit_lines(*names, **options),
     }
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from mercer._system.vocabulary import USUAL_BOUND
-from mercer._system.words import count_of, fixed, grouped, p_number, percent
+from mercer._system.words import count_of, grouped, p_number, percent, score
 from mercer.cli._output import check_output, console, one_line, print_json, print_notes, status
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
 
@@ -131,7 +131,7 @@ def _print_pairs(found: "ColumnPairs") -> None:
         grid.add_column(name, justify="right" if is_number else "left", overflow="fold")
     depending = found.depending
     for one in found.pairs[:_SHOWN]:
-        texts = (one.first, one.second, fixed(one.dependence, 2), p_number(one.corrected))
+        texts = (one.first, one.second, score(one.dependence, 2), p_number(one.corrected))
         style = "bold" if one in depending else ""
         grid.add_row(*(escape(one_line(text)) for text in texts), style=style)
     screen.print(grid)

@@ -78,6 +78,27 @@ def status(text: str) -> Iterator[Any]:
         yield lambda text: shown.update(escape(one_line(text)))
 
 
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float | None], None]]:
+    """Give a function that shows what is done, and which share of it: as a bar, or as lines."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        log = log_lines()
+        yield lambda what, share: log(what if share is None else f"{what}, {percent(share)}")
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(30), TextColumn("{task.description}"))
+    with Progress(*columns, console=screen, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, share: float | None) -> None:
+            total = None if share is None else 1.0
+            bar.update(task, description=escape(one_line(what)), total=total, completed=share)
+
+        yield show
+
+
 def log_lines() -> Callable[[str], None]:
     """Return a function that prints progress where there is no terminal: lines with the time.
 

@@ -68,20 +68,42 @@ class NamedSets:
         """Return each set as a clerk reads it."""
         return self.names.map(set_text)
 
-    def notes(self, known: "pd.Series[Any] | None") -> list[str]:
+
+class SetCounts:
+    """Counts rows that are decided, and sets that hold the class where it is known.
+
+    Parameters
+    ----------
+    coverage : float
+        How often the sets hold the true class.
+    """
+
+    def __init__(self, coverage: float) -> None:
+        self._coverage = coverage
+        self._n_rows = self._alone = self._n_known = self._held = 0
+
+    def add(self, sets: NamedSets, known: "pd.Series[Any] | None") -> None:
+        """Count some rows, of which `known` has the classes of those that have one."""
+        self._n_rows += len(sets.names)
+        self._alone += int((sets.names.map(len) == 1).sum())
+        if known is not None:
+            pairs = zip(sets.names.loc[known.index], known, strict=True)
+            self._held += sum(name in names for names, name in pairs)
+            self._n_known += len(known)
+
+    def sentences(self, *, is_known: bool) -> list[str]:
         """Say how many rows are decided, and how many sets hold the class where that is known."""
-        n_rows, alone = len(self.names), int((self.names.map(len) == 1).sum())
-        level = confidence(self.coverage)
+        n_rows, alone = self._n_rows, self._alone
+        level = confidence(self._coverage)
         what = "every set is the predicted class alone"
         if alone < n_rows:
             one_class = count_of(alone, "row has one class", "rows have one class")
             several = count_of(n_rows - alone, "row is", "rows are")
             what = f"{one_class} in the set, and {several} {TOO_CLOSE}"
         found = [f"At a coverage of {level}, {what}."]
-        if known is not None:
-            pairs = zip(self.names.loc[known.index], known, strict=True)
-            held = sum(name in names for names, name in pairs) / len(known)
-            found.append(f"{percent(held)} of the sets hold the class that the table has.")
+        if is_known:
+            held = percent(self._held / self._n_known)
+            found.append(f"{held} of the sets hold the class that the table has.")
         return found
 
 

@@ -77,6 +77,7 @@ from mercer.comparison._thresholds import threshold_table
 from mercer.comparison.engine._metrics import choose_metric
 from mercer.comparison.engine._metrics import metric_scorer as metric_scorer
 from mercer.comparison.engine._plan import RoundsProgress
+from mercer.comparison.engine._sample import draw_rows as draw_rows
 from mercer.comparison.tests._bayesian import bayesian_correlated_t_test
 from mercer.comparison.tests._cochran import CochranResult, cochran_q_test
 from mercer.comparison.tests._mcnemar import mcnemar_test
@@ -165,6 +166,7 @@ _FOR_MERCER = (
     "StandInsRecord",
     "ThresholdRecord",
     "add_last_parts",
+    "draw_rows",
     "hard_rows_with_contents",
     "mean_interval",
     "metric_scorer",

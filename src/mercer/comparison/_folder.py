@@ -16,7 +16,6 @@ from mercer._system.environment import machine, versions
 from mercer._system.files import moved_in_whole, sweep, written_whole
 from mercer._system.formulas import write_delimited
 from mercer._system.results import check_folder, read_json, read_table
-from mercer._system.words import significant
 from mercer.comparison._details import (
     confusion_counts,
     curves_of,
@@ -91,7 +90,7 @@ def record_comparison(
     metric_reason: str,
     budget_seconds: float,
     longer_command: str | None,
-    fit_command: str,
+    fit_command: str | None,
     python: str,
     the_map: MapRecord,
     importances: ImportancesRecord,
@@ -193,7 +192,7 @@ def _cell(value: Any) -> str:
     """Return a cell as text, not too long for a page."""
     if pd.isna(value):
         return ""
-    text = significant(value, 6) if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 

@@ -521,8 +521,10 @@ class ComparisonRecord:
         How the map was drawn.
     importances : ImportancesRecord
         Which columns the leaders go by, on rows that were held out.
-    fit_command, python : str
-        How to fit the leader on all rows, in a terminal and in Python.
+    fit_command : str or None
+        How to fit the leader on all rows in a terminal; None where no model file can hold it.
+    python : str
+        How to do so in Python.
     versions, machine : mapping
         What it ran on.
     seed : int
@@ -558,7 +560,7 @@ class ComparisonRecord:
     sets: SetsRecord | None = None
     map: MapRecord = MapRecord()
     importances: ImportancesRecord = ImportancesRecord()
-    fit_command: str = ""
+    fit_command: str | None = ""
     python: str = ""
     versions: Mapping[str, str]
     machine: Mapping[str, str | int | float | None] = field(default_factory=dict)

@@ -186,6 +186,10 @@ class RoundsComparison(ShownAsTables):
         By the clock.
     interrupted : bool
         Whether it was stopped by Ctrl-C.
+    n_resumed : int
+        Rounds that a run before had finished, and that were taken from its checkpoint.
+    n_samples : int
+        Samples that the rounds are made of: all, or those that were drawn.
     costs : ndarray of shape (n_classes, n_classes) or None
         What answers cost, the true class in rows, where that was given.
     split_kind : str
@@ -231,6 +235,8 @@ class RoundsComparison(ShownAsTables):
     confidence_level: float
     seconds: float
     interrupted: bool
+    n_resumed: int = 0
+    n_samples: int = 0
     costs: FloatArray | None = None
     split_kind: str = "repeated stratified folds"
     is_complete: bool = False

@@ -1,9 +1,11 @@
 """``compare_in_rounds``: the same splits for all, as many as a time budget allows."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,12 @@ from mercer._system.words import count_of, grouped
 from mercer._system.workers import InThisProcess, Processes, Workers
 from mercer.comparison._pair_tests import judge_pairs
 from mercer.comparison._result import RoundsComparison
+from mercer.comparison.engine._checkpoint import opened_checkpoint, question_of
 from mercer.comparison.engine._fit import Fit, Material, Task, fit_quietly, prediction_table
 from mercer.comparison.engine._metrics import METRICS, AllMetrics, FindSets, choose_metric
 from mercer.comparison.engine._plan import Clock, RoundsPlan, RoundsProgress
-from mercer.comparison.engine._splits import Splits, mean_sizes, plan_splits, random_parts
+from mercer.comparison.engine._sample import SplitsOf, draw_rows, is_large, rows_in_time
+from mercer.comparison.engine._splits import mean_sizes, plan_splits, random_parts
 from mercer.comparison.tests._pairs import check_confidence_level, check_labels
 
 _FEWEST_TEST_ROWS = 10  # With fewer, no test can tell anything.
@@ -46,6 +50,8 @@ def compare_in_rounds(
     random_state: int | np.random.RandomState | None = None,
     find_sets: FindSets | None = None,
     on_progress: Callable[[RoundsProgress], None] | None = None,
+    sample: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> RoundsComparison:
     r"""Compare classifiers on the same splits, round after round, until the time is used.
 
@@ -60,7 +66,8 @@ def compare_in_rounds(
 
     .. math:: m \pm t_{J-1}\sqrt{\left(\frac1J + \frac{n_{test}}{n_{train}}\right) S^2}
 
-    and every pair is tested by :func:`corrected_t_test`, with Holm's correction over all pairs: so
+    and every pair is tested by :func:`corrected_t_test`, or for accuracy on rows that are split at
+    random by :func:`corrected_rows_test`, with Holm's correction over all pairs: so
     it does no harm that the leader is chosen by looking.
 
     Parameters
@@ -119,6 +126,17 @@ def compare_in_rounds(
         boolean array of shape (n_samples, n_classes), or None where the estimator does not tell.
     on_progress : callable, optional
         Called with a :class:`RoundsProgress` after every fit.
+    sample : bool, default=False
+        Whether some of the samples are drawn where less than five rounds of all would fit the
+        budget, so many that five do.  Classes keep their shares in the draw, but have as many
+        samples as there are folds, if they can.  How many are drawn depends on the machine, since
+        fits are tried on few samples first; ``n_samples`` of the result says it.
+    checkpoint : path-like, optional
+        A folder in which every fit is kept as soon as it is made.  Where it has fits of the same
+        samples, estimators, seed and versions, as after Ctrl-C or a power cut, they are not made
+        again, and what they took counts as spent; those of another question are removed.  It stays
+        for you to remove, and no two comparisons may run on it at once.  The code of your own
+        estimators is not looked at, only their parameters.
 
     Returns
     -------
@@ -163,6 +181,8 @@ def compare_in_rounds(
     """
     check_confidence_level(confidence_level)
     _check_numbers(budget, n_folds, max_rounds, n_jobs)
+    if checkpoint is not None and not isinstance(random_state, int | np.integer):
+        raise ValueError("random_state must be a whole number where there is a checkpoint.")
     if scheduler is not None and n_jobs is not None:
         raise ValueError("Give n_jobs or scheduler, not both.")
     if not isinstance(estimators, Mapping) or not estimators:
@@ -182,7 +202,17 @@ def compare_in_rounds(
         raise ValueError("metric='cost' needs costs: what each mistake costs.")
     tested = None if test is None else _check_test(test, classes)
     n_test = None if tested is None else len(tested[1])
-    splits = plan_splits(labels, n_folds, random_state, groups=groups, time=time, n_test=n_test)
+
+    def splits_of(n: int) -> SplitsOf:
+        rows = draw_rows(labels, n, n_folds, random_state)
+        known = (None if one is None else np.asarray(one)[rows] for one in (groups, time))
+        by_group, by_time = known
+        planned = plan_splits(
+            labels[rows], n_folds, random_state, groups=by_group, time=by_time, n_test=n_test
+        )
+        return SplitsOf(rows, planned, tests_rows=n_test is None)
+
+    splits = splits_of(len(labels))
     judge = AllMetrics(
         classes,
         positive=int(counts.argmin()),
@@ -193,17 +223,36 @@ def compare_in_rounds(
     named = {str(name): estimator for name, estimator in estimators.items()}
     material = Material(named, X, labels, judge, counts_bytes=True, test=tested)
     metrics = asked or ("cost" if table is not None else choose_metric(labels)[0],)
-    clock = Clock(budget)
-    most = int(min(max_rounds, splits.n_rounds))
-    plan = RoundsPlan(named, metrics[0], clock, most, on_progress)
-    interrupted = False
-    try:
-        with _workers(material, n_jobs, scheduler) as workers:
+    interrupted, n_resumed = False, 0
+    with ExitStack() as stack:
+        kept = None
+        if checkpoint is not None:
+            options = (n_folds, random_state, metrics, table, find_sets is not None, sample)
+            question = question_of(X, labels, groups, time, tested, named, options)
+            kept = stack.enter_context(opened_checkpoint(Path(checkpoint), question))
+        clock = Clock(budget, spent=kept.seconds if kept else 0.0)
+        workers = stack.enter_context(_workers(material, n_jobs, scheduler))
+        left_out: dict[str, str] = {}
+        if sample and n_test is None and is_large(X, budget):
+            n_drawn = kept.n_rows if kept is not None else None
+            if n_drawn is None:
+                n_drawn, left_out = rows_in_time(
+                    workers, list(named), lambda n: splits_of(n)[0], len(labels), clock
+                )
+            splits = splits_of(n_drawn)
+        most = int(min(max_rounds, splits.n_rounds))
+        plan = RoundsPlan(named, metrics[0], clock, most, on_progress, kept)
+        plan.notes |= left_out
+        if kept is not None:
+            kept.keep(n_rows=splits.n_rows)
+            plan.restore(kept, splits, len(classes))
+            n_resumed = len(plan.finished_rounds())
+        try:
             plan.run(workers, splits)
-    except KeyboardInterrupt:
-        interrupted = True
-        if not plan.finished_rounds():
-            raise
+        except KeyboardInterrupt:
+            interrupted = True
+            if not plan.finished_rounds():
+                raise
     return _collect(
         plan,
         material,
@@ -214,6 +263,7 @@ def compare_in_rounds(
         confidence_level=confidence_level,
         seconds=clock.spent(),
         interrupted=interrupted,
+        n_resumed=n_resumed,
     )
 
 
@@ -301,13 +351,14 @@ def _collect(
     plan: RoundsPlan,
     material: Material,
     judge: AllMetrics,
-    splits: Splits,
+    splits: SplitsOf,
     *,
     metrics: Sequence[str],
     floor: str | None,
     confidence_level: float,
     seconds: float,
     interrupted: bool,
+    n_resumed: int,
 ) -> RoundsComparison:
     """Put together what the fits gave, judged by the first metric and by each of the others."""
     names, rounds = plan.remaining(), plan.finished_rounds()
@@ -375,10 +426,12 @@ def _collect(
         results=tests[metrics[0]][1],
         n_train=n_train,
         n_test=n_test,
+        n_samples=splits.n_rows,
         n_folds=splits.n_folds,
         confidence_level=confidence_level,
         seconds=seconds,
         interrupted=interrupted,
+        n_resumed=n_resumed,
         costs=judge.costs,
         split_kind=splits.kind,
         is_complete=len(rounds) >= splits.n_rounds,

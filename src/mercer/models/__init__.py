@@ -42,7 +42,8 @@ if _TYPE_CHECKING:
     from mercer.models._device import within as within
     from mercer.models._familiarity import Familiarity
     from mercer.models._familiarity import familiarity_of_rows as familiarity_of_rows
-    from mercer.models._familiarity_notes import familiarity_notes as familiarity_notes
+    from mercer.models._familiarity_notes import FamiliarityNotes as FamiliarityNotes
+    from mercer.models._make_model import check_model as check_model
     from mercer.models._make_model import compile_models as compile_models
     from mercer.models._make_model import exact_rows_within as exact_rows_within
     from mercer.models._make_model import make_model
@@ -101,7 +102,9 @@ __all__ = [
 ]
 
 # What `mercer compare` makes its models with, and what other commands ask.
-_MAKING = ("compile_models", "exact_rows_within", "make_models", "max_rows_within")
+_MAKING = (
+    "check_model", "compile_models", "exact_rows_within", "make_models", "max_rows_within",
+)  # fmt: skip
 _DECIDING = (
     "TOO_FEW_ROWS",
     "alarms_in_hindsight",
@@ -111,7 +114,7 @@ _DECIDING = (
     "decision_figures",
 )
 _FOR_MERCER = (
-    *_MAKING, *_DECIDING, "familiarity_notes", "familiarity_of_rows", "find_sets",
+    *_MAKING, *_DECIDING, "FamiliarityNotes", "familiarity_of_rows", "find_sets",
     "import_skops_quickly", "within",
 )  # fmt: skip
 
@@ -125,7 +128,7 @@ __getattr__, __dir__ = _names_when_asked(
         "_scoring": ("ModelScore", "choose_model", "score_model"),
         "_sets": ("find_sets", "has_sets", "predict_set"),
         "_familiarity": ("Familiarity", "familiarity_of_rows"),
-        "_familiarity_notes": ("familiarity_notes",),
+        "_familiarity_notes": ("FamiliarityNotes",),
         "_training_sample": ("TrainingSample",),
         "_tuned": ("TunedClassifier",),
         "_wrappers": ("CappedClassifier",),

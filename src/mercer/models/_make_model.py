@@ -19,8 +19,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from mercer._system.vocabulary import MODELS_QUICK_FIRST
 from mercer.classifiers import ISEClassifier, LaplacianClassifier, ParzenClassifier
 from mercer.discriminants import KernelFisherDiscriminant, SparseKernelFisherDiscriminant
-from mercer.models._catalogue import MOST_ROWS, describe_model
+from mercer.models._catalogue import MOST_ROWS, describe_model, is_from_file
 from mercer.models._device import on_device
+from mercer.models._from_file import ModelFromFile
+from mercer.models._packages import check_package, packaged_classifier
 from mercer.models._tuned import TunedClassifier
 from mercer.models._wrappers import CappedClassifier
 from mercer.models.deciding._classifier import DecidingClassifier
@@ -52,6 +54,8 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_ro
     """Return the classifier of a model, not fitted."""
     scoring = "balanced_accuracy" if balanced else "accuracy"
     class_weight = "balanced" if balanced else None
+    if is_from_file(name):
+        return ModelFromFile.of(name, seed)
     match name:
         case "fisher":
             is_small = n_rows <= exact_rows
@@ -99,7 +103,7 @@ def _make_classifier(name: str, n_rows: int, balanced: bool, seed: int, exact_ro
             return HistGradientBoostingClassifier(class_weight=class_weight, random_state=seed)
         case "dummy":
             return DummyClassifier(strategy="prior")
-    raise NotImplementedError(f"Model {name!r} has no classifier.")
+    return packaged_classifier(name, balanced, seed)
 
 
 def _neighbor_counts(n_rows: int) -> list[int]:
@@ -140,18 +144,25 @@ def make_model(
     forest         RandomForestClassifier                          classes of equal weight
     boosting       HistGradientBoostingClassifier                  classes of equal weight
     dummy          the largest class, always                       –
+    lightgbm       LGBMClassifier                                  rows with weights
+    xgboost        XGBClassifier                                   rows with weights
+    catboost       CatBoostClassifier                              rows with weights
+    tabpfn         TabPFNClassifier                                balanced probabilities
+    my.py:model    what the Python file my.py calls model          as the file has it
     =============  ==============================================  ===========================
 
-    ``mercer compare`` runs laplacian-svc and roweis-saul only by name.
+    ``mercer compare`` runs laplacian-svc, roweis-saul and those below dummy only by name.  What is
+    called lightgbm to tabpfn needs the package of this name.
 
-    The first four choose their widths by leave-one-out.  Trees get numbers as they are, the
-    kernel Fisher discriminant soft ranks, all others standardised ones; see
-    :func:`mercer.tables.make_preprocessor`.
+    The first four choose their widths by leave-one-out.  Trees and TabPFN get numbers as they are,
+    the kernel Fisher discriminant soft ranks, all others standardised ones; see
+    :func:`mercer.tables.make_preprocessor`.  A pipeline of a Python file, or a search over one,
+    gets the columns themselves: the typed frame ``data.X``.
 
     Parameters
     ----------
     name : str
-        One of :func:`list_models`.
+        One of :func:`list_models`, or another that it tells of.  A Python file is run.
     data : LabelledTable
         The rows that the pipeline is for; only their number, columns and classes are looked at.
     balanced : bool, default=False
@@ -178,7 +189,8 @@ def make_model(
     Raises
     ------
     ValueError
-        Where there is no such model, or costs are given and classes are balanced.
+        Where there is no such model, its package is not installed, or costs are given and classes
+        are balanced.
 
     Examples
     --------
@@ -192,7 +204,7 @@ def make_model(
     ['fig', 'fig', 'kiwi', 'kiwi']
     """
     info, n_rows = describe_model(name), len(data.y)
-    model = _make_classifier(name, n_rows, balanced, random_state, exact_rows)
+    model = inner = _make_classifier(name, n_rows, balanced, random_state, exact_rows)
     if balanced and costs is not None:
         raise ValueError(
             "Balanced classes and costs do not go together: costs need the classes as frequent as "
@@ -205,7 +217,9 @@ def make_model(
     most = MOST_ROWS if max_rows is None else max_rows
     if info.max_rows is not None and n_rows > most:
         model = CappedClassifier(model, max_rows=most, random_state=random_state)
-    table = make_preprocessor(data.columns, scale=_SCALES.get(name, True))
+    prepares = isinstance(inner, ModelFromFile) and inner.takes_table
+    scale = _SCALES.get(name, info.package is None)
+    table = "passthrough" if prepares else make_preprocessor(data.columns, scale=scale)
     return Pipeline([("table", table), ("model", model)])
 
 
@@ -229,10 +243,19 @@ def make_models(
     """Return models by name, those that are quick to fit first; options as in `make_model`."""
     known = [describe_model(name).name for name in names]  # an error for a name that is not
     models = {}
-    for name in sorted(known, key=MODELS_QUICK_FIRST.index):
+    order = {name: place for place, name in enumerate(MODELS_QUICK_FIRST)}
+    for name in sorted(known, key=lambda name: order.get(name, len(order))):
         model = make_model(name, data, **options)
         models[name] = model if device is None else on_device(model, device)
     return models
+
+
+def check_model(name: str) -> None:
+    """Raise for a model that cannot be had: an unknown name, a missing package, a broken file."""
+    describe_model(name)
+    check_package(name)
+    if is_from_file(name):
+        _ = ModelFromFile.of(name, 0).estimator
 
 
 def compile_models(models: Mapping[str, Pipeline], data: LabelledTable) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mercer._system.vocabulary import DIFFERENCES
-from mercer._system.words import confidence, fixed, interval
+from mercer._system.words import confidence, fixed, interval, score
 from mercer.report._document import render_template, write_whole
 from mercer.report.charts._glyphs import glyph
 from mercer.report.charts._scales import Linear
@@ -98,7 +98,7 @@ def draw_effect(effect: "TableEffect", bound: float) -> Markup:
         element("path", class_="points k0", d=glyph("circle", at, middle, 5.5)),
     ]  # fmt: skip
     said = (
-        f"AUC {fixed(effect.auc, 2)}, {confidence(effect.confidence)} interval "
+        f"AUC {score(effect.auc, 2)}, {confidence(effect.confidence)} interval "
         f"{interval(effect.low, effect.high, 2)}, bound {fixed(bound, 2)}."
     )
     return element(

@@ -43,9 +43,15 @@ from mercer.tables._cost_table import cost_table
 from mercer.tables._sentences import ColumnNotFoundError, MissingPackageError
 from mercer.tables._table import Column, LabelledTable, Table
 from mercer.tables._target import split_target
+from mercer.tables._write import delimited_writer as delimited_writer
+from mercer.tables._write import table_writer as table_writer
 from mercer.tables._write import write_table
+from mercer.tables.reading._parts import TableInParts as TableInParts
+from mercer.tables.reading._parts import table_in_parts as table_in_parts
 from mercer.tables.reading._read import read_table
+from mercer.tables.typing._cells import as_text as as_text
 from mercer.tables.typing._kinds import describe_columns
+from mercer.tables.typing._match import ColumnMatcher as ColumnMatcher
 from mercer.tables.typing._match import match_columns
 from mercer.tables.typing._match import typed_frame as typed_frame
 

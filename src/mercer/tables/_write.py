@@ -1,8 +1,13 @@
 """A frame → a file that is there whole or not at all."""
 
+import importlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import pandas as pd
 
 from mercer._system.files import sweep, written_whole
 from mercer._system.formulas import write_delimited
@@ -49,6 +54,17 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     "-1",-1.0
     """
     frame = as_table(table).frame
+    with table_writer(path) as write:
+        write(frame)
+
+
+@contextmanager
+def table_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give a function that writes rows to a file, some after the others; as :func:`write_table`.
+
+    The file takes its place when all have been written.  Columns are of the types that they have
+    in the first rows.
+    """
     name = source_name(path)
     place = Path(os.path.realpath(os.path.expanduser(path)))
     ending = place.suffix.lower()
@@ -61,6 +77,50 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     sweep(place.parent, place.name)
     with written_whole(place, name) as beside, beside.open("wb") as stream:
         if ending == ".parquet":
-            frame.to_parquet(stream, index=False, engine="pyarrow")
+            with _parquet_writer(stream, name) as write:
+                yield write
         else:
-            write_delimited(frame, stream, _SEPARATORS[ending])
+            yield delimited_writer(stream, _SEPARATORS[ending])
+
+
+def delimited_writer(stream: IO[bytes], separator: str = ",") -> Callable[[pd.DataFrame], None]:
+    """Return a function that writes rows, the names of the columns before the first."""
+    header = True
+
+    def write(frame: pd.DataFrame) -> None:
+        nonlocal header
+        write_delimited(frame, stream, separator, header=header)
+        header = False
+
+    return write
+
+
+@contextmanager
+def _parquet_writer(stream: IO[bytes], name: str) -> Iterator[Callable[[pd.DataFrame], None]]:
+    arrow: Any = importlib.import_module("pyarrow")
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    writer: Any = None
+
+    def write(frame: pd.DataFrame) -> None:
+        nonlocal writer
+        try:
+            if writer is None:
+                table = arrow.Table.from_pandas(frame, preserve_index=False)
+                texts = [  # What has no value in the first rows may have one later.
+                    field.with_type(arrow.string()) if arrow.types.is_null(field.type) else field
+                    for field in table.schema
+                ]
+                schema = arrow.schema(texts, metadata=table.schema.metadata)
+                writer = parquet.ParquetWriter(stream, schema)
+            writer.write_table(
+                arrow.Table.from_pandas(frame, schema=writer.schema, preserve_index=False)
+            )
+        except arrow.ArrowException as error:
+            why = (str(error).splitlines() or [""])[0]
+            raise ValueError(f"{name} cannot be written as parquet ({why}): write CSV.") from error
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()

@@ -7,7 +7,7 @@ from math import comb, factorial
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._system.words import count_of, p_value
+from mercer._system.words import count_of, p_value, score
 from mercer.comparison import holm_correction
 from mercer.information import pairwise_independence
 from mercer.tables import Column, Table, describe_columns, make_preprocessor, match_columns
@@ -93,8 +93,8 @@ class ColumnPairs:
         verb = "depends on the other column" if n == 1 else "depend on each other"
         return (
             f"Of {total} of columns of {self.name}, {n} {verb}, most of all {most.first!r} and "
-            f"{most.second!r} ({most.dependence:.2f} of 1; {p_value(most.corrected)} with Holm's "
-            "correction)."
+            f"{most.second!r} ({score(most.dependence, 2)} of 1; {p_value(most.corrected)} with "
+            "Holm's correction)."
         )
 
 

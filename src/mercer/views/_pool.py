@@ -59,6 +59,7 @@ def _type_with_notes(table: Table, columns: list[Column], notes: list[str]) -> p
     notes += [
         f"Column {name!r} of {table.name}: {found.sentence(kinds[name])}."
         for name, found in unread.items()
+        if found
     ]
     return frame
 

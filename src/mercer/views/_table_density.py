@@ -273,7 +273,9 @@ def _numbers(
             reason = described[name].reason
             raise ValueError(f"Column {name!r} of {table.name} has no density: {reason}.")
     frame, unread = typed_frame(table.frame, [described[name] for name in names])
-    notes = [f"Column {name!r}: {found.sentence('number')}." for name, found in unread.items()]
+    notes = [
+        f"Column {name!r}: {found.sentence('number')}." for name, found in unread.items() if found
+    ]
     known = frame.notna().all(axis=1).to_numpy()
     n_without = int((~known).sum())
     if n_without:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mercer._system.vocabulary import DIFFERENCES, USUAL_BOUND
-from mercer._system.words import confidence, fixed, interval, p_value
+from mercer._system.words import confidence, fixed, interval, p_value, score
 from mercer.views._column_difference import ColumnDifference
 from mercer.views._effect import TableEffect
 
@@ -140,7 +140,7 @@ class TableDifference:
             side = "lies under"
         return (
             f"{self.verdict.capitalize()}: the interval {side} the bound of {bound} (AUC "
-            f"{fixed(effect.auc, 2)}, {confidence(effect.confidence)} interval "
+            f"{score(effect.auc, 2)}, {confidence(effect.confidence)} interval "
             f"{interval(effect.low, effect.high, 2)}; 0.50 is what guessing has)."
         )
 

@@ -84,6 +84,20 @@ class Fit:
     warning: str = ""
     error: str = ""
 
+    def is_of(self, n_tested: int, n_classes: int) -> bool:
+        """Tell whether what was read from a file can be what a fit gives for so many samples."""
+        codes = self.predicted
+        return (
+            codes is not None
+            and codes.shape == (n_tested,)
+            and codes.dtype.kind == "i"
+            and bool(np.all((codes >= 0) & (codes < n_classes)))
+            and all(
+                table is None or table.shape == (n_tested, n_classes)
+                for table in (self.outputs, self.sets)
+            )
+        )
+
 
 def as_fit(outcome: Fit | Exception) -> Fit:
     """Return the fit that came of a task; one with an error where it ended its process."""
@@ -129,6 +143,8 @@ def _fit_and_test(material: Material, task: Task) -> dict[str, Any]:
     estimator.fit(X_train, material.y[train])
     fitted = time.perf_counter()
     predicted = np.asarray(estimator.predict(X_test))
+    if predicted.ndim == 2 and predicted.shape[1] == 1:  # as some packages answer
+        predicted = predicted[:, 0]
     ended = time.perf_counter()
     is_sized = material.counts_bytes and task.number == 0
     return {

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._system.words import duration
+from mercer._system.words import count_of, duration
 from mercer._system.workers import Limit, TookTooLongError, Workers, no_limit
+from mercer.comparison.engine._checkpoint import Checkpoint
 from mercer.comparison.engine._fit import Fit, Task, as_fit
 from mercer.comparison.engine._splits import Splits
 
@@ -27,7 +28,9 @@ class RoundsProgress:
     seconds, budget : float
         Spent so far, and the most.
     estimator : str
-        The one that was fitted last.
+        The one that was fitted last; empty before the first.
+    remark : str
+        What is to be said of a checkpoint before the first fit; else empty.
     """
 
     rounds: int
@@ -35,14 +38,15 @@ class RoundsProgress:
     seconds: float
     budget: float
     estimator: str
+    remark: str = ""
 
 
 class Clock:
     """Seconds since the beginning, and those that are left."""
 
-    def __init__(self, budget: float) -> None:
+    def __init__(self, budget: float, spent: float = 0.0) -> None:
         self.budget = budget
-        self._start = time.perf_counter()
+        self._start = time.perf_counter() - spent
         self.deadline = self._start + budget
 
     def spent(self) -> float:
@@ -62,6 +66,7 @@ class RoundsPlan:
         clock: Clock,
         max_rounds: int,
         on_progress: Callable[[RoundsProgress], None] | None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.fits: dict[str, dict[int, Fit]] = {name: {} for name in names}
         self.errors: dict[str, str] = {}
@@ -70,6 +75,25 @@ class RoundsPlan:
         self._clock = clock
         self._max_rounds = max_rounds
         self._on_progress = on_progress
+        self._checkpoint = checkpoint
+
+    def restore(self, checkpoint: Checkpoint, splits: Splits, n_classes: int) -> None:
+        """Take over the fits of a run that was interrupted, and who was left out by then."""
+        for name in self.fits:
+            for k, fit in checkpoint.fits.get(name, {}).items():
+                if fit.error or (k < self._max_rounds and fit.is_of(len(splits[k][1]), n_classes)):
+                    self._write_down(Task(name, k, splits[k]), fit)
+        notes = checkpoint.notes(self._clock.budget)
+        self.notes |= {name: notes[name] for name in self.fits if name in notes}
+        if checkpoint.begins_anew:
+            self._tell(
+                "",
+                "The table, the options or the versions are not those of the run that was "
+                "interrupted: its rounds are gone, and this one begins anew.",
+            )
+        elif any(self.fits.values()):
+            done = count_of(len(self.finished_rounds()), "round")
+            self._tell("", f"Goes on with {done} that an interrupted run has finished.")
 
     def remaining(self) -> list[str]:
         """Names of estimators that have neither failed nor been left out."""
@@ -86,12 +110,19 @@ class RoundsPlan:
     def run(self, workers: Workers[Task, Fit], splits: Splits) -> None:
         """Run the first round, then others while there is time."""
         self._first_round(workers, splits)
-        if self._max_rounds >= _MIN_ROUNDS:
+        if len(self.finished_rounds()) < _MIN_ROUNDS <= self._max_rounds:
             self._leave_out_slow(workers.n)
+        if self._checkpoint is not None:
+            self._checkpoint.keep(notes=self.notes, budget=self._clock.budget)
         while rounds := self._next_rounds(workers.n):
             times = self._last_seconds()
             slow_first = sorted(self.remaining(), key=lambda name: -times[name])
-            tasks = [Task(name, k, splits[k]) for k in rounds for name in slow_first]
+            tasks = [
+                Task(name, k, splits[k])
+                for k in rounds
+                for name in slow_first
+                if k not in self.fits[name]
+            ]
             self._run(workers, tasks, limit=no_limit)
             if not set(rounds) <= set(self.finished_rounds()):
                 return
@@ -106,7 +137,7 @@ class RoundsPlan:
             # would lose more time than it saves.
             return max(min(rest, rest * workers.n / n_open), workers.start_seconds)
 
-        waiting = list(self.fits)
+        waiting = [name for name in self.remaining() if not self.fits[name]]
         stopped: dict[str, float] = {}
         while waiting and share(len(waiting)) >= 2 * max(stopped.values(), default=0.0):
             tasks = [Task(name, 0, splits[0]) for name in waiting]
@@ -140,17 +171,17 @@ class RoundsPlan:
     def _next_rounds(self, n_workers: int) -> list[int]:
         """Return the rounds to run next: several at once where that keeps all workers busy."""
         names, times = self.remaining(), self._last_seconds()
-        done = len(self.finished_rounds())
-        left = self._max_rounds - done
-        if not names or not done or left < 1:
+        done = self.finished_rounds()
+        left = [k for k in range(self._max_rounds) if k not in done]
+        if not names or not done or not left:
             return []
         total = sum(times.values())
         slowest = max(times.values())
         n = 1 if total == 0 else int(np.ceil(2 * n_workers * slowest / total))
-        n = min(left, n if n_workers > 1 else 1)
+        n = min(len(left), n if n_workers > 1 else 1)
         while n and not self._would_end_in_time(names, n, n_workers):
             n -= 1
-        return list(range(done, done + n))
+        return left[:n]
 
     def _would_end_in_time(self, names: Sequence[str], n_rounds: int, n_workers: int) -> bool:
         """Tell whether so many rounds would end within the budget, by what the last one took."""
@@ -174,18 +205,21 @@ class RoundsPlan:
             if isinstance(outcome, TookTooLongError):
                 stopped[task.name] = outcome.seconds
                 continue
-            self._write_down(task, as_fit(outcome))
-            if self._on_progress:
-                self._on_progress(
-                    RoundsProgress(
-                        len(self.finished_rounds()),
-                        self._max_rounds,
-                        self._clock.spent(),
-                        self._clock.budget,
-                        task.name,
-                    )
-                )
+            fit = as_fit(outcome)
+            self._write_down(task, fit)
+            if self._checkpoint is not None:
+                self._checkpoint.add(task.name, task.number, fit, self._clock.spent())
+            self._tell(task.name)
         return stopped
+
+    def _tell(self, estimator: str, remark: str = "") -> None:
+        if self._on_progress:
+            rounds, clock = len(self.finished_rounds()), self._clock
+            self._on_progress(
+                RoundsProgress(
+                    rounds, self._max_rounds, clock.spent(), clock.budget, estimator, remark
+                )
+            )
 
     def _write_down(self, task: Task, fit: Fit) -> None:
         error = fit.error

@@ -184,7 +184,8 @@ def draw_scores(
     names = [line.model.name for line in lines]
     names = [name if len(name) <= 24 else name[:23] + "…" for name in names]
     left = 14 + max(text_width(name, 12) for name in names)
-    right = _WIDTH - _ROOM_FOR_NUMBER
+    longest = max(text_width(line.score, 12) for line in lines)
+    right = _WIDTH - max(_ROOM_FOR_NUMBER, longest + 12)
     x = Linear(_domain(lines, splits, metric), (left, right))
     bottom = _TOP + _ROW * len(lines)
     parts = []

@@ -63,7 +63,7 @@ def read_parquet(content: bytes, name: str, limits: Limits) -> tuple[pd.DataFram
             f"{name} is a damaged or incomplete parquet file: write it again."
         ) from error
     for text in texts:
-        frame[text] = _as_shared_objects(frame[text])
+        frame[text] = as_shared_objects(frame[text])
     return with_rows(frame.set_axis(names, axis=1), name), notes
 
 
@@ -81,7 +81,7 @@ def _promised_bytes(meta: Any) -> int:
     return sum(max(one.total_uncompressed_size, one.num_values * _BYTES_PER_CELL) for one in chunks)
 
 
-def _as_shared_objects(values: pd.Series) -> pd.Series:
+def as_shared_objects(values: pd.Series) -> pd.Series:
     """Return texts as Python objects; those that are equal are one object."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return values

@@ -8,6 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -31,25 +32,43 @@ def read_delimited(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of CSV, TSV and the like, and notes."""
     content, notes = as_utf8(content, name, max_line=limits.max_line)
+    content, begun = begin_delimited(content, name, limits, delimiter)
+    n_cells = sum(content.count(sign) for sign in (begun.delimiter.encode(), b"\n", b"\r"))
+    check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", limits.max_bytes)
+    check_ragged(content, begun, name, limits.max_line)
+    frame = parse_delimited(content, begun, name)
+    if not len(frame):
+        raise no_rows(begun, name)
+    if numbers := columns_with_zeros(frame, content, begun.delimiter):
+        texts = parse_delimited(content, begun, name, usecols=numbers, dtype=str)
+        for column in numbers:
+            if are_codes(texts[column].dropna().unique()):
+                frame[column] = texts[column]
+    return frame, notes + begun.notes
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What the beginning of a delimited text says of all of it."""
+
+    delimiter: str
+    names: list[str]
+    notes: list[str]
+
+
+def begin_delimited(
+    content: bytes, name: str, limits: Limits, delimiter: str | None = None
+) -> tuple[bytes, Begun]:
+    """Return the text with blank lines for comments at its beginning, and what it begins with."""
     if not content or content.isspace():
         raise ValueError(f"{name} is empty: it needs a line of column names and rows.")
-    content, comments = _without_comments(content)
-    notes += comments
+    content, notes = _without_comments(content)
     delimiter = delimiter or _best_delimiter(content)
-    n_cells = sum(content.count(sign) for sign in (delimiter.encode(), b"\n", b"\r"))
-    check_size(n_cells * _BYTES_PER_CELL, f"{name}, as a table,", limits.max_bytes)
     header = next(_records(content, delimiter, name, limits.max_line), (1, [""]))[1]
     check_width(len(header), name, limits)
     names, more = name_unnamed(header)
     notes += more
     _check_header(names, name)
-    _check_ragged(content, delimiter, len(names), name, limits.max_line)
-    frame = _parse(content, delimiter, names, name)
-    if not len(frame):
-        raise ValueError(
-            f"{name} has only its header line (columns {quoted(names[0])}, …): it needs rows."
-        )
-    _keep_leading_zeros(frame, content, delimiter, name)
     if len(names) == 1:
         notes.append(
             f"{name} has one column only; cells are divided by comma, semicolon, tab or |, or by "
@@ -60,7 +79,14 @@ def read_delimited(
             f"The first line of {name} holds numbers ({quoted(next(filter(_is_number, names)))}): "
             "if it is a row, add a line of column names above it."
         )
-    return frame, notes
+    return content, Begun(delimiter, names, notes)
+
+
+def no_rows(begun: Begun, name: str) -> ValueError:
+    """Return the error of a file that has a header only."""
+    return ValueError(
+        f"{name} has only its header line (columns {quoted(begun.names[0])}, …): it needs rows."
+    )
 
 
 def name_unnamed(header: list[str]) -> tuple[list[str], list[str]]:
@@ -161,13 +187,17 @@ def _records(
         csv.field_size_limit(bound)
 
 
-def _check_ragged(content: bytes, delimiter: str, width: int, name: str, max_line: int) -> None:
+def check_ragged(
+    content: bytes, begun: Begun, name: str, max_line: int, first_line: int = 1
+) -> None:
     """Raise if a row has more or fewer cells than the header, and name its line."""
+    delimiter, width = begun.delimiter, len(begun.names)
     if b'"' not in content and not _may_be_ragged(content, delimiter, width):
         return
     for line, cells in _records(content, delimiter, name, max_line):
         if len(cells) == width:
             continue
+        line += first_line - 1
         if "\n" in cells[-1]:
             raise ValueError(
                 f"{name} opens a quotation mark in line {line} that is not closed there: "
@@ -189,15 +219,16 @@ def _may_be_ragged(content: bytes, delimiter: str, width: int) -> bool:
     return signs != line * signs.count(b"\n")
 
 
-def _parse(
-    content: bytes, delimiter: str, names: list[str], name: str, **options: object
+def parse_delimited(
+    content: bytes, begun: Begun, name: str, header: int | None = 0, **options: object
 ) -> pd.DataFrame:
+    """Return the rows of a text, or of a part of it that has no header."""
     try:
         return pd.read_csv(
             io.BytesIO(content),
-            sep=delimiter,
-            header=0,
-            names=names,
+            sep=begun.delimiter,
+            header=header,
+            names=begun.names,
             index_col=False,
             skipinitialspace=True,
             keep_default_na=False,
@@ -213,21 +244,19 @@ def _parse(
         ) from error
 
 
-def _keep_leading_zeros(frame: pd.DataFrame, content: bytes, delimiter: str, name: str) -> None:
-    """Read codes such as 007 again as text, because their zeros belong to them."""
-    numbers = [name for name in frame if _may_be_codes(frame[name])]
+def columns_with_zeros(frame: pd.DataFrame, content: bytes, delimiter: str) -> list[str]:
+    """Return the columns of numbers that may be codes such as 007, whose zeros belong to them."""
+    numbers = [name for name in frame if may_be_codes(frame[name])]
+    return numbers if numbers and has_leading_zeros(content, delimiter) else []
+
+
+def has_leading_zeros(content: bytes, delimiter: str) -> bool:
+    """Tell whether a cell of the text may begin with 0 and another digit."""
     befores = (b"\n", b" ", b'"', delimiter.encode())
-    if not numbers or not any(
-        re.search(re.escape(before) + rb"0[0-9]", content) for before in befores
-    ):
-        return
-    texts = _parse(content, delimiter, list(frame), name, usecols=numbers, dtype=str)
-    for column in numbers:
-        if are_codes(texts[column].dropna().unique()):
-            frame[column] = texts[column]
+    return any(re.search(re.escape(before) + rb"0[0-9]", content) for before in befores)
 
 
-def _may_be_codes(values: pd.Series) -> bool:
+def may_be_codes(values: pd.Series) -> bool:
     """Tell whether a column was read as whole numbers, none of them negative."""
     if values.dtype.kind not in "iuf":
         return False

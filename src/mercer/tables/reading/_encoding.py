@@ -24,45 +24,68 @@ def as_utf8(content: bytes, name: str, *, max_line: int) -> tuple[bytes, list[st
     Windows-1252, the most frequent encoding of Western files, unless it has a byte that this
     encoding lacks.
     """
-    for magic, what, remedy in _NOT_TABLES:
-        if content.startswith(magic):
-            raise ValueError(f"{name} is {what}: {remedy}.")
+    refuse_others(content, name)
     notes: list[str] = []
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
             content = content.decode("utf-16").encode("utf-8")
         except UnicodeError as error:
-            raise ValueError(
-                f"{name} begins as UTF-16 does but breaks off: save it again as UTF-8."
-            ) from error
+            raise breaks_off(name) from error
     content = content.removeprefix(codecs.BOM_UTF8)
-    if (zero := content.find(b"\0")) >= 0:
-        raise ValueError(
-            f"{name} is binary, not text (a NUL byte in line {_line(content, zero)}): give a "
-            "CSV, TSV, parquet, Excel or .npz file."
-        )
-    _check_lines(content, name, max_line)
-    if (place := _first_not_utf8(content)) is not None:
+    check_signs(content, name, max_line=max_line)
+    if (place := first_not_utf8(content)) is not None:
         line = _line(content, place)
-        try:
-            content = content.decode("cp1252").encode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{name} is neither UTF-8 (line {line}) nor Windows-1252 (line "
-                f"{_line(content, error.start)}): save it again as UTF-8."
-            ) from error
-        notes.append(
-            f"{name} is not UTF-8 (line {line}); it was read as Windows-1252, so check "
-            "names with accents."
-        )
+        content = from_cp1252(content, name, not_utf8=line)
+        notes.append(note_on_cp1252(name, line))
     return content, notes
 
 
-def _line(content: bytes, place: int) -> int:
-    return content.count(b"\n", 0, place) + 1
+def refuse_others(content: bytes, name: str) -> None:
+    """Raise for files that people give by mistake, and say what to do with them."""
+    for magic, what, remedy in _NOT_TABLES:
+        if content.startswith(magic):
+            raise ValueError(f"{name} is {what}: {remedy}.")
 
 
-def _check_lines(content: bytes, name: str, max_line: int) -> None:
+def breaks_off(name: str) -> ValueError:
+    """Return the error of a text in UTF-16 that is not complete."""
+    return ValueError(f"{name} begins as UTF-16 does but breaks off: save it again as UTF-8.")
+
+
+def check_signs(content: bytes, name: str, *, max_line: int, first_line: int = 1) -> None:
+    """Raise if a text, or a part of one that begins with a line, is binary or has no lines."""
+    if (zero := content.find(b"\0")) >= 0:
+        raise ValueError(
+            f"{name} is binary, not text (a NUL byte in line {_line(content, zero, first_line)}): "
+            "give a CSV, TSV, parquet, Excel or .npz file."
+        )
+    _check_lines(content, name, max_line, first_line)
+
+
+def from_cp1252(content: bytes, name: str, *, not_utf8: int, first_line: int = 1) -> bytes:
+    """Return a text in Windows-1252 as UTF-8; a line has shown that it is not UTF-8."""
+    try:
+        return content.decode("cp1252").encode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} is neither UTF-8 (line {not_utf8}) nor Windows-1252 (line "
+            f"{_line(content, error.start, first_line)}): save it again as UTF-8."
+        ) from error
+
+
+def note_on_cp1252(name: str, line: int) -> str:
+    """Say that a text is taken for Windows-1252."""
+    return (
+        f"{name} is not UTF-8 (line {line}); it was read as Windows-1252, so check names with "
+        "accents."
+    )
+
+
+def _line(content: bytes, place: int, first_line: int = 1) -> int:
+    return content.count(b"\n", 0, place) + first_line
+
+
+def _check_lines(content: bytes, name: str, max_line: int, first_line: int) -> None:
     """Raise if a line is longer than the bound."""
     start = 0
     while len(content) - start > max_line:
@@ -74,12 +97,12 @@ def _check_lines(content: bytes, name: str, max_line: int) -> None:
         if end < 0:
             raise ValueError(
                 f"{name} has a line of more than {limit_of_bytes(max_line)} (line "
-                f"{_line(content, start)}): is it a table with one row per line?"
+                f"{_line(content, start, first_line)}): is it a table with one row per line?"
             )
         start = end + 1
 
 
-def _first_not_utf8(content: bytes) -> int | None:
+def first_not_utf8(content: bytes) -> int | None:
     """Return the place of the first byte that is not UTF-8, without decoding all at once."""
     if content.isascii():
         return None

@@ -1,6 +1,7 @@
 """JSON lines: an object in each line, its keys the names of the columns."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -22,9 +23,20 @@ def read_json_lines(content: bytes, name: str, limits: Limits) -> tuple[pd.DataF
         raise ValueError(
             f"{name} is one list of JSON: write an object in each line (JSON lines), or CSV."
         )
+    columns, n_nested = parse_lines(content, name, limits)
+    names, more = names_of_keys(columns, name)
+    frame = pd.DataFrame(dict(zip(names, columns.values(), strict=True)))
+    notes += [*note_on_nested(n_nested, name), *more]
+    return with_rows(frame.infer_objects(), name), notes
+
+
+def parse_lines(
+    content: bytes, name: str, limits: Limits, first_line: int = 1
+) -> tuple[dict[str, list[Any]], int]:
+    """Return the cells of some lines by their keys, and how many were nested."""
     columns: dict[str, list[Any]] = {}
     n_rows = n_nested = 0
-    for number, line in enumerate(content.splitlines(), start=1):
+    for number, line in enumerate(content.splitlines(), start=first_line):
         if not line.strip():
             continue
         for key, value in _parsed(line, number, name).items():
@@ -41,13 +53,22 @@ def read_json_lines(content: bytes, name: str, limits: Limits) -> tuple[pd.DataF
         for cells in columns.values():
             if len(cells) < n_rows:
                 cells.append(None)
-    names, more = name_unnamed(list(columns))
+    return columns, n_nested
+
+
+def names_of_keys(keys: Iterable[str], name: str) -> tuple[list[str], list[str]]:
+    """Return the names of the columns, and notes on those that have none."""
+    names, notes = name_unnamed(list(keys))
     check_names(names, name)
-    if n_nested:
-        are = "is" if n_nested == 1 else "are"
-        notes.append(f"{count_of(n_nested, 'nested value')} of {name} {are} taken as text.")
-    frame = pd.DataFrame(dict(zip(names, columns.values(), strict=True)))
-    return with_rows(frame.infer_objects(), name), notes + more
+    return names, notes
+
+
+def note_on_nested(n_nested: int, name: str) -> list[str]:
+    """Say how many cells hold more than one value."""
+    if not n_nested:
+        return []
+    are = "is" if n_nested == 1 else "are"
+    return [f"{count_of(n_nested, 'nested value')} of {name} {are} taken as text."]
 
 
 def _parsed(line: bytes, number: int, name: str) -> dict[str, Any]:

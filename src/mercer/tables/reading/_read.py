@@ -83,14 +83,20 @@ def read_table(
     """
     name = source_name(path)
     content = read_source(path, max_bytes=max_bytes)
+    return table_of(content, name, sheet, delimiter, Limits(max_bytes, max_line, max_columns))
+
+
+def table_of(
+    content: bytes, name: str, sheet: str | None, delimiter: str | None, limits: Limits
+) -> Table:
+    """Return the table in the bytes of a file, which are not compressed."""
     members = archive_members(content) or []
     is_excel = "xl/workbook.xml" in members
     if sheet is not None and not is_excel:
         raise ValueError(f"{name} is not an Excel file (.xlsx): leave out the sheet.")
     is_binary = bool(members) or content.startswith(b"PAR1")
     if delimiter is not None:
-        _check_delimiter(delimiter, name, is_text=not is_binary)
-    limits = Limits(max_bytes, max_line, max_columns)
+        check_delimiter(delimiter, name, is_text=not is_binary)
     other_sheets: tuple[str, ...] = ()
     if is_excel:
         frame, notes, other_sheets = read_excel(content, name, sheet, limits)
@@ -98,19 +104,29 @@ def read_table(
         frame, notes = read_npz(content, name, limits)
     elif content.startswith(b"PAR1"):
         frame, notes = read_parquet(content, name, limits)
-    elif delimiter is None and _is_json(content):
+    elif delimiter is None and is_json(content):
         frame, notes = read_json_lines(content, name, limits)
     else:
         frame, notes = read_delimited(content, name, limits, delimiter)
-        if b"'" in content and _ESCAPED.search(content):
-            try:
-                frame = restored(frame)
-            except ValueError as error:
-                raise ValueError(f"In {name} {error}: give each its own name.") from error
+        if has_escaped(content):
+            frame = without_apostrophes(frame, name)
     return Table(_plain_names(frame), name, tuple(notes), other_sheets)
 
 
-def _check_delimiter(delimiter: str, name: str, *, is_text: bool) -> None:
+def has_escaped(content: bytes) -> bool:
+    """Tell whether a text may hold cells that were made harmless to spreadsheets."""
+    return b"'" in content and _ESCAPED.search(content) is not None
+
+
+def without_apostrophes(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return cells and names as they were before they were made harmless."""
+    try:
+        return restored(frame)
+    except ValueError as error:
+        raise ValueError(f"In {name} {error}: give each its own name.") from error
+
+
+def check_delimiter(delimiter: str, name: str, *, is_text: bool) -> None:
     """Raise if cells cannot be divided so."""
     if not is_text:
         raise ValueError(f"{name} is not a text file: leave out the delimiter.")
@@ -120,7 +136,7 @@ def _check_delimiter(delimiter: str, name: str, *, is_text: bool) -> None:
         )
 
 
-def _is_json(content: bytes) -> bool:
+def is_json(content: bytes) -> bool:
     """Tell whether text begins as JSON lines do, or as a list of objects."""
     start = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     return start.startswith(b'{"') or (start[:1] == b"[" and start[1:].lstrip().startswith(b"{"))

@@ -9,7 +9,8 @@ import os
 import stat
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -40,22 +41,42 @@ def read_source(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
     content = _decompressed(raw, name, max_bytes)
     if content is None:
         return raw
+    check_once(content, name)
+    return content
+
+
+def check_once(content: bytes, name: str) -> None:
+    """Raise if what was decompressed is compressed still."""
     if _opener(content) is not None:
         raise ValueError(f"{name} is compressed twice: decompress it once and try again.")
-    return content
 
 
 def _read_raw(path: str | os.PathLike[str], name: str, max_bytes: int) -> bytes:
     if os.fspath(path) == "-":
         return _read_bounded(sys.stdin.buffer, "standard input", max_bytes)
+    with opened_file(path, name) as stream, _readable(path, name):
+        check_size(os.fstat(stream.fileno()).st_size, name, max_bytes)
+        return _read_bounded(stream, name, max_bytes)
+
+
+@contextmanager
+def opened_file(path: str | os.PathLike[str], name: str) -> Iterator[IO[bytes]]:
+    """Open a file; an error says in one sentence why it cannot be read."""
+    place = Path(os.path.expanduser(path))
+    with _readable(path, name):
+        if stat.S_ISDIR(place.stat().st_mode):
+            raise IsADirectoryError(f"{name} is a folder: name the file in it that is meant.")
+        stream = place.open("rb")
+    with stream:
+        yield stream
+
+
+@contextmanager
+def _readable(path: str | os.PathLike[str], name: str) -> Iterator[None]:
+    """Say in one sentence why a file cannot be read."""
     place = Path(os.path.expanduser(path))
     try:
-        state = place.stat()
-        if stat.S_ISDIR(state.st_mode):
-            raise IsADirectoryError(f"{name} is a folder: name the file in it that is meant.")
-        check_size(state.st_size, name, max_bytes)
-        with place.open("rb") as stream:
-            return _read_bounded(stream, name, max_bytes)
+        yield
     except FileNotFoundError as error:
         hint = did_you_mean(place.name, _neighbours(place), "check the path.")
         raise FileNotFoundError(f"There is no file {name}: {hint}") from error
@@ -124,24 +145,40 @@ def _open_zstd(raw: IO[bytes]) -> Any:
 
 def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
     """Return the content of a compressed file; None where the file is not compressed."""
-    opener = _opener(raw)
-    what = f"{name}, once decompressed,"
-    try:
-        if opener is not None:
-            with opener(io.BytesIO(raw)) as stream:
-                return _read_bounded(stream, what, max_bytes)
-        members = archive_members(raw)
-        if members is None or _is_format(members):
+    with errors_of_archives(name), ExitStack() as stack:
+        stream = decompressing(io.BytesIO(raw), name, stack)
+        if stream is None:
             return None
-        if "mercer.json" in members:
-            raise ValueError(f"{name} is a model, not a table: name the file that has the rows.")
-        if len(members) != 1:
-            raise ValueError(
-                f"{name} is an archive of {count_of(len(members), 'file')}"
-                f"{' (' + listed(members) + ')' if members else ''}: it must hold exactly one."
-            )
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive, archive.open(members[0]) as stream:
-            return _read_bounded(stream, what, max_bytes)
+        return _read_bounded(stream, f"{name}, once decompressed,", max_bytes)
+
+
+def decompressing(raw: IO[bytes], name: str, stack: ExitStack) -> IO[bytes] | None:
+    """Return a stream of what is compressed in another; None where nothing is."""
+    head = raw.read(8)
+    raw.seek(0)
+    opener = _opener(head)
+    if opener is not None:
+        opened: IO[bytes] = stack.enter_context(opener(raw))
+        return opened
+    members = archive_members(raw)
+    if members is None or _is_format(members):
+        return None
+    if "mercer.json" in members:
+        raise ValueError(f"{name} is a model, not a table: name the file that has the rows.")
+    if len(members) != 1:
+        raise ValueError(
+            f"{name} is an archive of {count_of(len(members), 'file')}"
+            f"{' (' + listed(members) + ')' if members else ''}: it must hold exactly one."
+        )
+    archive = stack.enter_context(zipfile.ZipFile(raw))
+    return stack.enter_context(archive.open(members[0]))
+
+
+@contextmanager
+def errors_of_archives(name: str) -> Iterator[None]:
+    """Say in one sentence what is wrong with a compressed file."""
+    try:
+        yield
     except (ValueError, MemoryError):
         raise
     except ImportError as error:
@@ -157,17 +194,22 @@ def _decompressed(raw: bytes, name: str, max_bytes: int) -> bytes | None:
         ) from error
 
 
-def archive_members(content: bytes) -> list[str] | None:
+def archive_members(content: bytes | IO[bytes]) -> list[str] | None:
     """Return the names of the files in a zip archive; None for anything else."""
-    if not content.startswith(b"PK"):
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    head = stream.read(4)
+    stream.seek(0)
+    if not head.startswith(b"PK"):
         return None
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if head in (b"PK\x03\x04", b"PK\x05\x06"):
             raise
+        stream.seek(0)
         return None  # This is text that happens to begin with PK.
+    stream.seek(0)
     return [
         name
         for name in names

@@ -103,7 +103,7 @@ def _text(cell: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Unread:
-    """Cells that cannot be read: how many, and the first of them.
+    """Cells that cannot be read: how many, and the first of them; false where there are none.
 
     Parameters
     ----------
@@ -122,6 +122,15 @@ class Unread:
     text: str
     row: int
 
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def and_later(self, other: "Unread") -> "Unread":
+        """Return the same of these cells and those of later rows."""
+        first = self if self else other
+        count, present = self.count + other.count, self.present + other.present
+        return Unread(count, present, first.text, first.row)
+
     def sentence(self, kind: str) -> str:
         """Say that these cells are taken as missing, without a full stop."""
         are = f"is not a {kind} and is" if self.count == 1 else f"are not {kind}s and are"
@@ -132,19 +141,19 @@ class Unread:
         )
 
 
-def unread_cells(texts: pd.Categorical, parsed: Any, index: pd.Index) -> Unread | None:
-    """Return the cells that did not become a number or date; None where all did.
+def unread_cells(texts: pd.Categorical, parsed: Any, index: pd.Index) -> Unread:
+    """Return the cells that did not become a number or date.
 
     ``parsed`` holds what each category of ``texts`` became, ``index`` the number of each row in
     the table, counted from 0.
     """
     is_missing = np.asarray(pd.isna(parsed))
     if not is_missing.any():
-        return None
+        return Unread(0, int((texts.codes >= 0).sum()), "", 0)
     is_absent = texts.categories.isin(ABSENT)
     is_unread = np.append(is_missing & ~is_absent, False)[texts.codes]
     rows = np.flatnonzero(is_unread)
-    if not rows.size:
-        return None
     present = int((~np.append(is_absent, True)[texts.codes]).sum())
+    if not rows.size:
+        return Unread(0, present, "", 0)
     return Unread(len(rows), present, str(texts[rows[0]]), int(index[rows[0]]) + 1)

@@ -97,7 +97,7 @@ def date_in_style(date: str, style: str) -> str:
 
 def read_dates(
     texts: pd.Categorical, style: str, index: pd.Index
-) -> tuple[NDArray[np.datetime64], Unread | None]:
+) -> tuple[NDArray[np.datetime64], Unread]:
     """Return the date of each row, and the cells that are not dates in this style."""
     by_text = _parse_dates(texts.categories, style)
     dates = np.append(by_text, np.datetime64("NaT"))

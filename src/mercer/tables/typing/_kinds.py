@@ -147,7 +147,7 @@ def _describe(name: str, values: pd.Series, asked: str | None) -> Column:
 
 def _check_style(name: str, style: str | None, unread: Unread | None, kind: str) -> None:
     """Raise if too many values of a column are not of the kind that was asked for."""
-    if style is None and unread is not None:
+    if style is None and unread:
         raise ValueError(
             f"Column {quoted(name)} cannot be read as {kind}s: row {unread.row} holds "
             f"{quoted(unread.text)}."

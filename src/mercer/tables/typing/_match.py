@@ -29,6 +29,7 @@ from mercer.tables.typing._numbers import (
 
 # Up to this many cells of another kind are taken as missing, however few rows there are.
 _MOST_ACCIDENTS = 5
+_MOST_NEW = 100_000  # New categories are not counted beyond this many.
 
 
 def typed_frame(
@@ -103,41 +104,108 @@ def match_columns(table: Any, columns: Sequence[Column]) -> Table:
     Column 'sex' of the table has 1 category that the model does not know ('x', in 1 row).
     """
     table = as_table(table)
-    names = [str(name) for name in table.frame.columns]
-    _check_present(columns, names, table.name)
-    notes = list(table.notes)
+    matcher = ColumnMatcher(columns, table.name, list(table.frame.columns))
+    frame = matcher.match(table.frame)
+    return Table(frame, table.name, (*table.notes, *matcher.notes()))
 
-    known = {column.name for column in columns}
-    extra = [name for name in names if name not in known]
-    if extra:
-        many = len(extra) > 1
-        notes.append(
-            f"Column{'s' * many} {listed(extra)} of {table.name} {'are' if many else 'is'} not "
-            "used."
-        )
-    typed: dict[str, Any] = {}
-    for column in columns:
-        if column.used:
-            given = table.frame[column.name]
-            values, unread = _typed(given, column)
-            typed[column.name] = values
-            where = f"Column {quoted(column.name)} of {table.name}"
-            notes += _numbers_without_sign(given, column, where)
-            if unread is not None:
-                _check_mostly_read(unread, column, where)
-                notes.append(f"{where}: {unread.sentence(column.kind)}.")
-            n_missing = int(pd.isna(values).sum())
-            if n_missing == len(given):
-                notes.append(f"{where} has no values; the model will take its usual one.")
-            elif column.kind == "category":
-                notes += _new_categories(values, column, where)
-            elif n_missing:
-                n_known = int(given.isna().sum()) + (unread.count if unread else 0)
-                if n_missing > n_known:
-                    lost = count_of(n_missing - n_known, "value")
-                    notes.append(f"{where} has {lost} taken as missing.")
-    frame = pd.DataFrame(typed, index=table.frame.index)
-    return Table(frame, table.name, tuple(notes))
+
+class ColumnMatcher:
+    """Reads the columns that a model uses, some rows of a table at a time.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        As for :func:`match_columns`.
+    table : str
+        What sentences call the table.
+    names : sequence of str
+        Of its columns.
+
+    Notes
+    -----
+    Rows are read by their own cells alone, and what is said of them is said of all that were read:
+    the parts in which a table comes change nothing.
+    """
+
+    def __init__(self, columns: Sequence[Column], table: str, names: Sequence[str]) -> None:
+        names = [str(name) for name in names]
+        _check_present(columns, names, table)
+        known = {column.name for column in columns}
+        self._extra = [name for name in names if name not in known]
+        self._columns = columns
+        self._table = table
+        self._seen = {column.name: _Seen() for column in columns if column.used}
+        self._n_rows = 0
+
+    def match(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the used columns, typed; the index has the numbers of the rows, from 0."""
+        typed: dict[str, Any] = {}
+        for column in self._columns:
+            if column.used:
+                given = frame[column.name]
+                values, unread = _typed(given, column)
+                typed[column.name] = values
+                self._seen[column.name].add(given, values, column, unread)
+        self._n_rows += len(frame)
+        return pd.DataFrame(typed, index=frame.index)
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of all rows; raise where a column is not what it should be."""
+        notes = []
+        if self._extra:
+            many = len(self._extra) > 1
+            notes.append(
+                f"Column{'s' * many} {listed(self._extra)} of {self._table} "
+                f"{'are' if many else 'is'} not used."
+            )
+        for column in self._columns:
+            if column.used:
+                where = f"Column {quoted(column.name)} of {self._table}"
+                notes += self._seen[column.name].notes(column, where, self._n_rows)
+        return notes
+
+
+class _Seen:
+    """What was seen of a column."""
+
+    def __init__(self) -> None:
+        self.n_missing = 0
+        self.n_given = 0  # missing before they were read
+        self.n_without_sign = 0
+        self.unread: Unread | None = None
+        self.new: set[str] = set()
+        self.n_rows_of_new = 0
+
+    def add(self, given: pd.Series, typed: Any, column: Column, unread: Unread | None) -> None:
+        n_missing = int(pd.isna(typed).sum())
+        self.n_missing += n_missing
+        if n_missing:  # Cells that are missing were so before, or could not be read.
+            self.n_given += int(given.isna().sum())
+        if column.kind == "number" and in_hundredths(column.style):
+            self.n_without_sign += count_without_sign(as_text(given), column.style)
+        if column.kind == "category":
+            is_new = np.array([not _is_among(text, column.categories) for text in typed.categories])
+            if is_new.any():
+                self.n_rows_of_new += int(np.append(is_new, False)[typed.codes].sum())
+                if len(self.new) < _MOST_NEW:  # Their names take memory.
+                    self.new |= {str(text) for text in typed.categories[is_new]}
+        if unread is not None:
+            self.unread = unread if self.unread is None else self.unread.and_later(unread)
+
+    def notes(self, column: Column, where: str, n_rows: int) -> list[str]:
+        notes = _numbers_without_sign(self.n_without_sign, column, where)
+        n_lost = self.n_missing - self.n_given
+        if self.unread:
+            _check_mostly_read(self.unread, column, where)
+            notes.append(f"{where}: {self.unread.sentence(column.kind)}.")
+            n_lost -= self.unread.count
+        if self.n_missing == n_rows:
+            notes.append(f"{where} has no values; the model will take its usual one.")
+        elif column.kind == "category":
+            notes += _new_categories(sorted(self.new), self.n_rows_of_new, where)
+        elif n_lost:
+            notes.append(f"{where} has {count_of(n_lost, 'value')} taken as missing.")
+        return notes
 
 
 def _check_mostly_read(unread: Unread, column: Column, where: str) -> None:
@@ -156,12 +224,11 @@ def _written_as_there(column: Column) -> str:
     return column.examples[0] if column.style in ("", "plain") else column.style
 
 
-def _numbers_without_sign(values: pd.Series, column: Column, where: str) -> list[str]:
+def _numbers_without_sign(n_without: int, column: Column, where: str) -> list[str]:
     """Say where numbers lack the % of training: 0.5 may be meant as a half there."""
-    sign = in_hundredths(column.style) if column.kind == "number" else ""
-    n_without = count_without_sign(as_text(values), column.style) if sign else 0
     if not n_without:
         return []
+    sign = in_hundredths(column.style)
     has = "has" if n_without == 1 else "have"
     is_taken = "is taken as if it" if n_without == 1 else "are taken as if they"
     numbers = count_of(n_without, "number")
@@ -185,13 +252,12 @@ def _check_present(columns: Sequence[Column], names: list[str], table: str) -> N
     )
 
 
-def _new_categories(typed: pd.Categorical, column: Column, where: str) -> list[str]:
-    is_new = np.array([not _is_among(text, column.categories) for text in typed.categories])
-    if not is_new.any():
+def _new_categories(new: Sequence[str], n_rows: int, where: str) -> list[str]:
+    if not new:
         return []
-    n_rows = int(np.append(is_new, False)[typed.codes].sum())
-    new = [str(text) for text in typed.categories[is_new]]
     count = count_of(len(new), "category", "categories")
+    if len(new) >= _MOST_NEW:
+        count = f"more than {count_of(_MOST_NEW, 'category', 'categories')}"
     shown = f"{listed(new)}, in {count_of(n_rows, 'row')}"
     return [f"{where} has {count} that the model does not know ({shown})."]
 

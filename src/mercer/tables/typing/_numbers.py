@@ -188,9 +188,7 @@ def parse_numbers(values: Iterable[str], style: str, *, plain_too: bool = True) 
     return np.array([number_or_nan(text) for text in values], dtype=np.float64)
 
 
-def read_numbers(
-    texts: pd.Categorical, style: str, index: pd.Index
-) -> tuple[FloatArray, Unread | None]:
+def read_numbers(texts: pd.Categorical, style: str, index: pd.Index) -> tuple[FloatArray, Unread]:
     """Return the number of each row, and the cells that are not numbers in this style."""
     by_text = parse_numbers(texts.categories, style)
     return np.append(by_text, np.nan)[texts.codes], unread_cells(texts, by_text, index)

@@ -33,27 +33,31 @@ class Help:
 
 def measure_help(X: pd.DataFrame, y: Codes, blocks: Codes, rng: np.random.Generator) -> Help | None:
     """Return what rows of the same block are worth; None where no block can be left out."""
-    Z = _coordinates(X)
+    order = rng.permutation(len(y))  # so that rows as near as each other come in random order
+    Z, y, blocks = _coordinates(X)[order], y[order], blocks[order]
     if Z.shape[1] == 0 or len(np.unique(blocks)) < 2:
         return None
     norms = (Z * Z).sum(axis=1)
     distances = norms[:, None] + norms[None, :] - 2 * (Z @ Z.T)
     np.fill_diagonal(distances, np.inf)
     nearest = _nearest(distances, min(_NEAREST, len(y) - 1))
-    distances[blocks[:, None] == blocks[None, :]] = np.inf
-    best = distances.argmin(axis=1)
-    has_one = np.isfinite(distances[np.arange(len(y)), best])
-    outside = _found(has_one & (y[best] == y), y)
+
+    def told_without(dealt: Codes) -> float:
+        is_other = dealt[nearest] != dealt[:, None]
+        best = nearest[np.arange(len(y)), is_other.argmax(axis=1)]
+        for row in np.flatnonzero(~is_other.any(axis=1)):  # all that were kept are of its block
+            others = np.flatnonzero(dealt != dealt[row])
+            best[row] = others[distances[row, others].argmin()]
+        return _found(y[best] == y, y)
+
+    outside = told_without(blocks)
     by_chance = []
-    order = np.argsort(y, kind="stable")
-    ends = np.cumsum(np.bincount(y))[:-1]
+    of_class = np.split(np.argsort(y, kind="stable"), np.cumsum(np.bincount(y))[:-1])
     for _ in range(_DEALS):
         dealt = np.empty_like(blocks)
-        for rows in np.split(order, ends):
+        for rows in of_class:
             dealt[rows] = blocks[rng.permutation(rows)]
-        is_other = dealt[nearest] != dealt[:, None]
-        first = nearest[np.arange(len(y)), is_other.argmax(axis=1)]
-        by_chance.append(_found(is_other.any(axis=1) & (y[first] == y), y))
+        by_chance.append(told_without(dealt))
     as_low = sum(one <= outside + 1e-12 for one in by_chance)
     return Help(float(np.mean(by_chance)), outside, (1 + as_low) / (1 + _DEALS))
 
