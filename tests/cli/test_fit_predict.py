@@ -328,7 +328,8 @@ def test_info_says_how_many_rows_the_fit_used(capsys, tmp_path):
 def test_info_names_types_that_are_not_trusted(folder, capsys, tmp_path, monkeypatch):
     from mercer.models.files import _schema
 
-    monkeypatch.setattr(_schema, "TRUSTED", _schema.TRUSTED[1:])
+    fewer = tuple(name for name in _schema.TRUSTED if not name.endswith("CategoryDummies"))
+    monkeypatch.setattr(_schema, "TRUSTED", fewer)
     assert main(["info", str(folder / "m.skops")]) == 0
     out = capsys.readouterr().out
     assert "CategoryDummies  not trusted" in out

@@ -96,8 +96,8 @@ def test_identifiers_and_text() -> None:
     assert kind_of(sentences).reason == "free text (200 different values)"
     assert kind_of([f"v{i % 100}" for i in range(N)]).kind == "category"  # two rows each
     assert kind_of([f"v{i % 101}" for i in range(N)]).kind == "identifier"
-    assert kind_of([f"v{i % 1001}" for i in range(5000)]).kind == "identifier"
-    assert kind_of([f"v{i % 1000}" for i in range(5000)]).kind == "category"
+    assert kind_of([f"v{i % 2500}" for i in range(5000)]).kind == "category"  # however many
+    assert kind_of([f"v{i % 2501}" for i in range(5000)]).kind == "identifier"
 
 
 def test_numbers_that_name_rows() -> None:

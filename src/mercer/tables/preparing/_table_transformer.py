@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mercer._arrays import FloatArray
@@ -29,14 +30,13 @@ class TableTransformer(ColumnTransformer):
     def transform(self, X: Any, **params: Any) -> Any:
         """Return the numbers of rows, as ColumnTransformer does."""
         if not params and returns_arrays(self) and self._has_columns_of_fit(X):
-            blocks = [
-                _numbers_of(name, part, [X[column] for column in columns])
-                for name, part, columns in self.transformers_
-                if name != "remainder"
-            ]
-            known = [block for block in blocks if block is not None]
-            if len(known) == len(blocks):
-                return np.hstack(known)
+            parts = [part for part in self.transformers_ if part[0] != "remainder"]
+            values = {name: _values(X[name]) for _, _, names in parts for name in names}
+            # scikit-learn says more of infinite numbers.
+            if not any(one.dtype.kind == "f" and np.isinf(one).any() for one in values.values()):
+                blocks = [_numbers_of(part, [values[name] for name in names])
+                          for _, part, names in parts]  # fmt: skip
+                return np.hstack(blocks)
         return super().transform(X, **params)
 
     def _has_columns_of_fit(self, X: Any) -> bool:
@@ -46,30 +46,38 @@ class TableTransformer(ColumnTransformer):
             return False
         if X.shape[1] != len(known) or X.columns.tolist() != known.tolist():
             return False
-        dtypes = dict(zip(X.columns, X.dtypes, strict=True))
+        kinds = {name: _kind(dtype) for name, dtype in zip(X.columns, X.dtypes, strict=True)}
         return all(
-            all(dtypes[column].kind == _KINDS.get(name, "O") for column in columns)
+            all(kinds[column] == _KINDS.get(name, "O") for column in columns)
             for name, _, columns in self.transformers_
             if name != "remainder"
         )
 
 
-def _numbers_of(name: str, part: Any, columns: Sequence[pd.Series]) -> FloatArray | None:
-    """Return what a fitted part makes of its columns, as its `transform` does.
+def _kind(dtype: Any) -> str:
+    """Return f for plain numbers of 64 bits, M for dates without a time zone, O for texts."""
+    is_plain = isinstance(dtype, np.dtype) and (dtype == np.float64 or dtype.kind == "M")
+    return str(dtype.kind) if is_plain or dtype.kind == "O" else ""
 
-    None where numbers are infinite, of which scikit-learn says more.
-    """
+
+def _values(column: pd.Series) -> Any:
+    """Return what steps are given of a column: numbers, days since 1970, or texts."""
+    match column.dtype.kind:
+        case "f":
+            return column.to_numpy()
+        case "M":
+            return days_since_1970(column.to_numpy())
+    return as_text(column)
+
+
+def _numbers_of(part: Any, columns: Sequence[Any]) -> FloatArray:
+    """Return what a fitted part makes of its columns, as its `transform` does."""
     if isinstance(part, CategoryDummies):
-        return part._dummies_of([as_text(column) for column in columns])
+        return part._dummies_of(columns)
     if isinstance(part, ClassShares):
-        return part._shares_of([as_text(column) for column in columns])
-    if _KINDS[name] == "f":
-        block = np.column_stack([column.to_numpy(dtype=np.float64) for column in columns])
-        if np.isinf(block).any():
-            return None
-    else:
-        block = np.column_stack([days_since_1970(column.to_numpy()) for column in columns])
-    for _, step in getattr(part, "steps", [(name, part)]):
+        return part._shares_of(columns)
+    block = np.column_stack(columns)
+    for step in part.named_steps.values() if isinstance(part, Pipeline) else [part]:
         block = _after(step, block)
     return block
 
