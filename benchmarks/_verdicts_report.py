@@ -33,7 +33,7 @@ class Draws:
 
 
 def corrected_t_rule(draws, n_rounds=20):
-    """Mercer's verdict: Nadeau and Bengio's t, and where there is no spread signs or rows."""
+    """Nadeau and Bengio's t, and where there is no spread signs or rows, as Mercer does it."""
     gaps = draws.tens[:, 0, :n_rounds] - draws.tens[:, 1, :n_rounds]
     verdicts = t_verdicts(gaps, 1 / 9)
     if n_rounds >= 10:
@@ -146,10 +146,10 @@ def no_overlap_rule(draws):
 
 
 RULES = {
-    "corrected t, 20 rounds (Mercer)": corrected_t_rule,
-    "corrected t, 10 rounds (Mercer)": partial(corrected_t_rule, n_rounds=10),
-    "corrected t, 5 rounds (Mercer)": partial(corrected_t_rule, n_rounds=5),
-    "corrected rows, 20 rounds": rows_rule,
+    "corrected t, 20 rounds": corrected_t_rule,
+    "corrected t, 10 rounds": partial(corrected_t_rule, n_rounds=10),
+    "corrected t, 5 rounds": partial(corrected_t_rule, n_rounds=5),
+    "corrected rows, 20 rounds (Mercer)": rows_rule,
     "corrected rows, 10 rounds": partial(rows_rule, n_rounds=10),
     "corrected rows, 5 rounds": partial(rows_rule, n_rounds=5),
     "autorank, 10 folds": autorank_rule,

@@ -11,7 +11,8 @@ once more, with its standard error, which the report prints.  Draws are added to
 ``--out`` until the time is used; cells with the fewest draws come first, and cells without a true
 difference get twice as many.
 
-The rules: Mercer's verdict in `mercer compare` (ten folds, twice); autorank's for two columns
+The rules: the corrected tests of splits and of rows, by which `mercer compare` judges (ten folds,
+twice); autorank's for two columns
 (Shapiro's test on each; if neither rejects, the paired t test; else Wilcoxon's test of the one with
 the higher median, one-sided) on ten folds and on Mercer's splits, written here as in its version
 1.3; Wilcoxon's test on ten repetitions of three folds, the splits of TabArena's small tables; and

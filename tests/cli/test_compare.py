@@ -160,7 +160,7 @@ def test_hard_rows_are_there_with_all_that_stands_in_them(table, tmp_path, here)
         )
 
 
-def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, capsys):
+def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, no_last_parts, capsys):
     assert main(["compare", *QUICK, "--metric", "auc", "--json", "-o", str(tmp_path)]) == 0
     printed = capsys.readouterr()
     content = json.loads(printed.out)  # and nothing else
@@ -174,7 +174,7 @@ def test_without_a_table_a_bundled_one_is_used_and_said(tmp_path, here, capsys):
 
 
 def test_the_laplacian_machine_and_roweis_saul_are_compared_when_asked_for(
-    tmp_path, monkeypatch, capsys
+    tmp_path, no_last_parts, monkeypatch, capsys
 ):
     def one_round(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 1})

@@ -74,7 +74,7 @@ def test_others_run_on_the_cpu_and_say_so(table, on_tensors, capsys):
     assert f"note: {note}" in capsys.readouterr().err
 
 
-def test_compare(table, on_tensors, monkeypatch, capsys):
+def test_compare(table, on_tensors, no_last_parts, monkeypatch, capsys):
     def two_rounds(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 2})
 

@@ -50,7 +50,7 @@ def test_fit_leaves_out_and_takes_for_what_it_is_told(table, here, capsys):
     assert main(["predict", "model.skops", table]) == 0  # The file may have the columns or not.
 
 
-def test_the_commands_that_compare_gives_say_the_same(table, here, monkeypatch, capsys):
+def test_the_commands_that_compare_gives_say_the_same(table, here, no_last_parts, monkeypatch):
     def one_round(*args, **options):
         return compare_in_rounds(*args, **{**options, "n_jobs": None, "max_rounds": 1})
 

@@ -43,7 +43,7 @@ from mercer.cli._output import (
     status,
 )
 from mercer.cli._reading import Delimiter, Exclude, Kinds, Reading, Sheet, column_kinds
-from mercer.cli._rows import Rows, with_at_most, with_sample_note
+from mercer.cli._rows import Rows, familiarity_of_tested, with_at_most, with_sample_note
 from mercer.cli._splitting import Groups, Splitting, TestTable, Time
 
 if TYPE_CHECKING:
@@ -139,7 +139,6 @@ def compare(
         compile_models,
         describe_model,
         exact_rows_within,
-        familiarity_of_rows,
         find_sets,
         make_models,
         max_rows_within,
@@ -266,7 +265,7 @@ def compare(
         importances=importances,
         seed=seed,
         sets_coverage=_SETS_COVERAGE,
-        familiarity=None if split.test else familiarity_of_rows(data.X, seed),
+        familiarity=None if split.test else familiarity_of_tested(data.X, comparison, seed),
     )
     files: Any = {
         "rows": split.rows,

@@ -3,11 +3,16 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
+import numpy.typing as npt
 import typer
 
 from mercer._system.words import grouped
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from mercer.comparison import RoundsComparison
     from mercer.tables import LabelledTable
 
 Rows = Annotated[
@@ -47,3 +52,18 @@ def with_sample_note(data: "LabelledTable", n_rows: int) -> "LabelledTable":
         f"fit into the time; --rows {n_all} compares all."
     )
     return replace(data, notes=(*data.notes, note))
+
+
+def familiarity_of_tested(
+    X: "pd.DataFrame", comparison: "RoundsComparison", seed: int
+) -> npt.NDArray[np.float64]:
+    """Return how familiar each row is that was tested among all of these; NaN for the others.
+
+    Of a large table, of which a sample was compared, most rows are nobody's question.
+    """
+    from mercer.models import familiarity_of_rows
+
+    tested = np.unique(comparison.predictions.index.get_level_values("sample"))
+    ranks = np.full(len(X), np.nan)
+    ranks[tested] = familiarity_of_rows(X.iloc[tested], seed)
+    return ranks

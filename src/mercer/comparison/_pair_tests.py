@@ -22,6 +22,7 @@ from mercer.comparison.tests._mcnemar import (
     mcnemar_test,
 )
 from mercer.comparison.tests._on_parts import parts_t_test
+from mercer.comparison.tests._on_rows import corrected_rows_test
 from mercer.comparison.tests._on_splits import corrected_t_test
 from mercer.comparison.tests._pairs import (
     PairedTestResult,
@@ -74,6 +75,11 @@ def judge_pairs(
                 return mcnemar_test(*answers, **options)
             if by_part:
                 result = parts_t_test(*(sign * by_part[name][metric] for name in (a, b)), **options)
+            elif metric == "accuracy" and has_free_rows and len(values) > 1:
+                # Rows are many more than splits: their variance is known far better.
+                is_a, is_b = (predictions[one] == predictions["y_true"] for one in (a, b))
+                rows = predictions.index.get_level_values("sample")
+                return corrected_rows_test(is_a, is_b, rows, n_train=n_train, **options)
             else:
                 options |= {"n_train": n_train, "n_test": n_test}
                 result = corrected_t_test(values[a], values[b], **options)

@@ -66,7 +66,8 @@ def compare_in_rounds(
 
     .. math:: m \pm t_{J-1}\sqrt{\left(\frac1J + \frac{n_{test}}{n_{train}}\right) S^2}
 
-    and every pair is tested by :func:`corrected_t_test`, with Holm's correction over all pairs: so
+    and every pair is tested by :func:`corrected_t_test`, or for accuracy on rows that are split at
+    random by :func:`corrected_rows_test`, with Holm's correction over all pairs: so
     it does no harm that the leader is chosen by looking.
 
     Parameters

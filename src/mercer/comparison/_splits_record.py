@@ -70,6 +70,11 @@ class SplitsRecord:
                 "rows the order may be another."
             )
         signs = "the sign test of the splits"
-        if self.kind == "repeated stratified folds":  # Elsewhere rows are not independent.
-            signs = f"McNemar's exact test of the test rows, or {signs},"
-        return f"{_CORRECTED}{signs} takes its place."
+        if self.kind != "repeated stratified folds":  # Here rows are not independent.
+            return f"{_CORRECTED}{signs} takes its place."
+        return (
+            "Accuracy by the corrected test of rows: the differences of each row, averaged over "
+            "the rounds that tested it, with the correction of Nadeau and Bengio for shared "
+            f"training rows. Any other score so: {_CORRECTED[:1].lower()}{_CORRECTED[1:]}McNemar's "
+            f"exact test of the test rows, or {signs}, takes its place."
+        )
