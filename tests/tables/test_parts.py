@@ -215,7 +215,8 @@ def test_what_is_broken_is_refused_in_the_same_sentence(tmp_path, content):
 CELLS = st.one_of(
     st.sampled_from(["", "0", "1", "01", "1.5", "True", "x", "NA", "1,5", '"', "'=1", "é", " y "]),
     st.text(st.sampled_from("ab01;,\"\n' -."), max_size=6),
-    st.integers(-(10**20), 10**20).map(str),
+    # Larger ones are text or fractions beside gaps and fractions, as pandas has it: see the page.
+    st.integers(-(2**63), 2**63 - 1).map(str),
     st.floats(allow_nan=False).map(repr),
 )
 
