@@ -76,11 +76,12 @@ def test_an_answer_in_time_comes_and_a_late_one_does_not():
 
 
 def test_several_answers_come_in_order_and_one_that_fails_costs_the_others_nothing():
+    before = multiprocessing.active_children()  # those of other tests
     found = answers_within(60.0, (answer, ("die",)), (answer, ("a",)), (answer, (lambda: 0,)))
     assert found[1] == "a"
     assert isinstance(found[0], NoAnswerError)
     assert "cannot be sent to a process" in str(found[2])
-    assert not multiprocessing.active_children()
+    assert set(multiprocessing.active_children()) <= set(before)
 
 
 def test_without_a_process_there_is_no_answer(monkeypatch):

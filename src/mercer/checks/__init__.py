@@ -9,7 +9,7 @@ printed.
 >>> from mercer.checks import check_table
 >>> people = pd.DataFrame({"age": [20, 30, 60, 70] * 5, "retired": list("nnyy") * 5})
 >>> [finding.code for finding in check_table(people, "retired")]
-['copied-rows', 'few-rows']
+['few-rows']
 """
 
 from mercer.checks._check import check_rows as check_rows

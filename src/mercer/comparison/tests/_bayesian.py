@@ -75,8 +75,8 @@ def bayesian_correlated_t_test(
     >>> b = [0.90, 0.90, 0.89, 0.90, 0.90, 0.90, 0.89, 0.91, 0.90, 0.90]
     >>> result = bayesian_correlated_t_test(a, b, n_train=90, n_test=10)
     >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
-    over 10 splits A is better with probability 0.94, the two are within 0.01 with probability
-    0.06, B is better with probability 0.00
+    over 10 splits A is better with probability 0.92, the two are within 0.01 with probability
+    0.08, B is better with probability 0.00
     """
     overlap = check_overlap(n_train, n_test)
     check_rope(rope)

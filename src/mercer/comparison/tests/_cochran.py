@@ -109,7 +109,7 @@ def cochran_q_test(
     >>> a, b, c = [1, 1, 1, 1, 0, 0, 0, 1], [1, 1, 1, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 1, 0, 1]
     >>> result = cochran_q_test(truth, {"a": a, "b": b, "c": c})
     >>> round(result.statistic, 3), result.df, round(result.pvalue, 3)
-    (4.571, (2,), 0.102)
+    (5.429, (2,), 0.066)
     """
     check_confidence_level(confidence_level)
     truth = check_labels(y_true, "y_true")

@@ -76,7 +76,7 @@ def corrected_rows_test(
     >>> right_b = [1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1]
     >>> result = corrected_rows_test(right_a, right_b, range(12), n_train=9)
     >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
-    A scores 0.417 better than B on average over 12 rows (95 % interval -0.0831 to 0.916); that
+    A scores 0.417 better than B on average over 12 rows (95 % interval −0.0831 to 0.916); that
     could be chance (p = 0.094)
     """
     if not 0 < n_train < inf:
