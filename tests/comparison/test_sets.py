@@ -58,7 +58,9 @@ def test_the_record_tells_of_the_best_model_with_sets():
         table="t", target="y", rows=150, columns=(), classes=classes, notes=()
     )
     options = {
-        "models": {"knn": ("K", "peer"), "bayes": ("B", "peer")}, "hard_rows": hard_rows(found, ["knn", "bayes"], np.arange(150) + 1), "importances": ImportancesRecord(),
+        "models": {"knn": ("K", "peer"), "bayes": ("B", "peer")},
+        "hard_rows": hard_rows(found, ["knn", "bayes"], np.arange(150) + 1),
+        "importances": ImportancesRecord(),
         "metric_reason": "", "budget_seconds": 1, "longer_command": None, "fit_command": "",
         "python": "", "the_map": MapRecord(), "seed": 0,
     }  # fmt: skip
