@@ -14,11 +14,11 @@ from mercer.comparison.engine._plan import Clock
 from mercer.comparison.engine._splits import Splits
 
 ENOUGH_ROUNDS = 5  # With fewer, only what is very different is told apart.
-_LEAST_ROWS = 2_000  # Fewer are never drawn.
+_LEAST_ROWS = 1_000  # Fewer are never drawn.
 _FIRST_ROWS, _STEP = 1_000, 4  # Fits are tried on so many rows, then on so many times as many.
 # A table of fewer cells for each second of the budget is not worth the trial.
 _CELLS_PER_SECOND = 2_000
-_SPARE_ROUNDS = 0.5  # The time of so many rounds is for what takes longer than it was thought.
+_SPARE_ROUNDS = 1.5  # The time of so many rounds is for what takes longer than it was thought.
 _SHARE_OF_NEXT = 0.5  # The next trial may cost this share of a round.
 _SHARE_OF_TRIAL = 0.15  # An estimator may take this share of the budget for the first trial.
 # Seconds grow with rows by a power between these; the middle one, where one trial is all there is.
