@@ -17,7 +17,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from mercer._arrays import FloatArray
-from mercer._system.words import count_of, duration, fixed, listed
+from mercer._system.words import count_of, duration, listed, score
 from mercer.comparison import (
     ColumnImportanceRecord,
     ImportancesRecord,
@@ -288,5 +288,5 @@ def _caution(stand_ins: Sequence[StandInsRecord]) -> str:
     )
     if not stand_ins:
         return f"{said} No two columns of numbers here have a rank correlation of {_ALIKE} or more."
-    pairs = [f"{one.a} and {one.b} ({fixed(one.correlation, 2)})" for one in stand_ins]
+    pairs = [f"{one.a} and {one.b} ({score(one.correlation, 2)})" for one in stand_ins]
     return f"{said} By rank correlation that may be so of {listed(pairs)}."
