@@ -81,6 +81,33 @@ def _print_summary(draws):
                     found[name] = (mean, _right(lines, "tuned"), _count(lines, peer), error)
             _print_line(f"{label}, {way}", found)
     _print_equal(draws)
+    _print_surely_below(draws)
+    _print_cost_of_choice(draws)
+
+
+def _print_surely_below(draws):
+    """Name the tables whose coverage is below the least by two standard errors."""
+    print(f"\nBelow {_percent(LEAST)} % by two standard errors:\n")
+    for kind, method in OURS:
+        for name, lines in draws.items():
+            if _count(lines, kind) < 2:
+                continue
+            held, error = _mean(lines, kind, method)[0], _error(lines, kind, method)
+            if held + 2 * error < LEAST:
+                print(f"- {kind}, {method}, {name}: {_percent(held)} ({_count(lines, kind)} draws)")
+
+
+def _print_cost_of_choice(draws):
+    """Print what choosing kernel and scales adds to coverage, on the same draws of hard tables."""
+    both = [[one for one in lines if "auto" in one] for lines in draws.values()
+            if _right(lines, "tuned") < NOMINAL and _count(lines, "auto")]  # fmt: skip
+    if not both:
+        return
+    print(f"\nCoverage of {len(both)} hard tables, where kernel and scales are chosen too:\n")
+    for method in ("jackknife+", "left-out"):
+        means = [np.mean([_mean(lines, kind, method)[0] for lines in both])
+                 for kind in ("auto", "tuned")]  # fmt: skip
+        print(f"- {method}: auto {_percent(means[0])}, tuned {_percent(means[1])} (same draws)")
 
 
 def _print_line(label, found):
